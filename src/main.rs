@@ -1,0 +1,3 @@
+//! The command `ovnode`: see `ovnode --help`.
+
+fn main() {}

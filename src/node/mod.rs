@@ -1,0 +1,2 @@
+//! The daemon: config read once and parsed into choices, then built, run
+//! and drained.
