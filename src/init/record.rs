@@ -137,10 +137,7 @@ mod tests {
         );
         let record = ended(Outcome::Exited(0));
         assert_eq!(serde_json::to_string(&record).unwrap(), golden);
-        assert_eq!(
-            serde_json::from_str::<ExitRecord>(golden).unwrap(),
-            record
-        );
+        assert_eq!(serde_json::from_str::<ExitRecord>(golden).unwrap(), record);
     }
 
     #[test]
