@@ -1,5 +1,7 @@
+use super::counts::{Count, Counts};
 use crate::contract::Reason;
 use bytes::Bytes as Payload;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// One message on its way out.
@@ -26,17 +28,19 @@ pub struct OutboxClosed;
 pub struct Outbox {
     frames: mpsc::Sender<Outgoing>,
     answers: mpsc::Sender<Outgoing>,
+    pub(super) counts: Arc<Counts>,
 }
 
 /// An outbox and its two ends: frames, and answers that go before them.
-pub fn outbox()
--> (Outbox, mpsc::Receiver<Outgoing>, mpsc::Receiver<Outgoing>) {
+pub fn outbox() -> (Outbox, mpsc::Receiver<Outgoing>, mpsc::Receiver<Outgoing>)
+{
     // 256 frames of 16 KiB are 4 MiB: what a second of a slow link buffers.
     let (frames, frames_out) = mpsc::channel(256);
     // Every queue in front of an answer is bounded too (64 jobs, 256
     // cancels), so 1,024 is room for the worst moment.
     let (answers, answers_out) = mpsc::channel(1024);
-    (Outbox { frames, answers }, frames_out, answers_out)
+    let counts = Arc::new(Counts::default());
+    (Outbox { frames, answers, counts }, frames_out, answers_out)
 }
 
 impl Outbox {
@@ -58,7 +62,8 @@ impl Outbox {
         let reasons = reasons.to_vec();
         let out = Outgoing { subject, payload, reasons, message_id: None };
         if self.answers.try_send(out).is_err() {
-            tracing::warn!("an answer was dropped: the outbox is full");
+            let message = "an answer was dropped: the outbox is full";
+            self.counts.warn(Count::Answers, message);
         }
     }
 }

@@ -1,0 +1,1 @@
+//! The dispatcher's side of the wire.
