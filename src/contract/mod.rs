@@ -12,6 +12,7 @@ mod ids; // ids and NATS tokens
 mod job; // what a dispatcher wants run
 mod offer; // what a node can run right now
 mod reason; // the closed list behind `Ov-Reason`
+mod status; // what a node says of itself to people and programs
 mod subject; // where on NATS
 mod time; // wall time and the two clocks of the kernel
 mod units; // bytes, ratios, cores
@@ -26,6 +27,13 @@ pub use offer::{
     Pricing, PricingModel, Queue, ResourceOffer, Trust,
 };
 pub use reason::{Reason, ReasonCode};
+pub use status::{
+    CapacityReport, ClassReport, CpuReport, DiskReport, EngineReport,
+    EngineState, ExitReport, GpuReport, HealthReport, JobLimitsReport,
+    JobPhase, JobReport, JobUseReport, JobsReport, LinkPhase, LinkReport,
+    MemoryReport, NetworkReport, NodeReport, OfferReport, ProbeReport,
+    ReasonReport, RefusalReport, StatusDocument, Word,
+};
 pub use subject::{AskKind, SELF, Subjects};
 pub use time::{BootMs, Clock, MonoMs, Now, Timestamp};
 pub use units::{Bytes, MilliCores, Ratio};
