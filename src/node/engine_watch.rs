@@ -50,7 +50,7 @@ impl EngineState {
     }
 
     fn of(info: EngineInfo) -> Self {
-        match info.unsuited() {
+        match unsuited(&info) {
             Some(why) => Self::Unsuited(why),
             None => Self::Up(info),
         }
@@ -98,4 +98,61 @@ fn away(
         }
     };
     EngineState::Away { since, text: error.to_string() }
+}
+
+/// Why sandboxes would not hold on an engine of this kind.
+pub(crate) fn unsuited(info: &EngineInfo) -> Option<String> {
+    let has = |name: &str| {
+        let of = |it: &String| it.split(',').any(|part| part == name);
+        info.security.iter().any(of)
+    };
+    let version = &info.version;
+    if has("name=rootless") {
+        return Some(format!(
+            "engine {version} is rootless, which is not supported: jobs \
+             would share one user, and limits may not hold"
+        ));
+    }
+    if has("name=userns") {
+        return Some(format!(
+            "engine {version} runs with userns-remap, which is not \
+             supported: records and users of jobs would be mapped away"
+        ));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(security: &[&str]) -> EngineInfo {
+        EngineInfo {
+            version: "20.10.24".into(),
+            api: "1.41".into(),
+            cgroup_version: 1,
+            cgroup_driver: "cgroupfs".into(),
+            data_root: "/var/lib/docker".into(),
+            security: security.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    #[test]
+    fn rootless_and_remapped_engines_are_refused_by_name() {
+        assert_eq!(unsuited(&info(&["name=seccomp,profile=default"])), None);
+        let remapped = unsuited(&info(&["name=userns"])).unwrap();
+        assert!(remapped.contains("userns-remap"), "{remapped}");
+        let rootless = unsuited(&info(&["name=rootless"])).unwrap();
+        assert!(rootless.contains("rootless"), "{rootless}");
+    }
+
+    #[test]
+    fn an_engine_is_away_since_its_first_silence() {
+        let gone = std::io::Error::other("gone");
+        let first = away(&EngineState::Unknown, Timestamp(5), &gone);
+        let later = away(&first, Timestamp(9), &gone);
+        assert_eq!(first, later);
+        assert!(!later.is_up());
+        assert_eq!(later.why_not().as_deref(), Some("gone"));
+    }
 }
