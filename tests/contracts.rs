@@ -1,6 +1,6 @@
 //! The contracts, read as an independent validator of their JSON schemas
 //! reads them.
-use ovnode::contract::{CONTRACTS, validate};
+use ovnode::contract::{CONTRACTS, ReasonCode, validate};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -70,4 +70,19 @@ fn the_platforms_fixtures_are_judged_as_they_are_filed() {
         }
     }
     assert!(seen > 0, "there are fixtures");
+}
+
+#[test]
+fn every_reason_is_explained_to_operators_and_no_other_is() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reasons.md");
+    let page = fs::read_to_string(path).expect("docs/reasons.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    let explained: Vec<_> = rows
+        .map(|row| {
+            let cells: Vec<_> = row.split(" | ").collect();
+            assert_eq!(cells.len(), 3, "code, meaning, what to do: {row}");
+            cells[0].trim_end_matches('`').to_owned()
+        })
+        .collect();
+    assert_eq!(explained, ReasonCode::WORDS);
 }

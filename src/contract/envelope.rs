@@ -197,3 +197,96 @@ impl Read for AnyFrame {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "job_01JAB2C3D4E5F6G7H8J9K0MNPQ";
+
+    fn refused(json: &str) -> (u64, Option<String>, FaultCode) {
+        let fault = Envelope::parse(json.as_bytes()).expect_err("a fault");
+        (fault.seq, fault.id, fault.code)
+    }
+
+    #[test]
+    fn a_job_is_handed_on_unjudged() {
+        let json = br#"{"v":1.0,"seq":3,"ts":5,"type":"job","job":{"x":1}}"#;
+        let frame = Envelope::parse(json).expect("an envelope");
+        let body = EnvelopeBody::Job(json!({"x": 1}));
+        assert_eq!(frame, Envelope { seq: 3, ts: Timestamp(5), body });
+        assert_eq!(Envelope::parse(&frame.to_json()), Ok(frame));
+    }
+
+    #[test]
+    fn a_cancel_and_an_acknowledgement_name_their_job() {
+        let id = JobId::try_from(ID.to_owned()).expect("an id");
+        for body in
+            [EnvelopeBody::Cancel(id.clone()), EnvelopeBody::ExitAck(id)]
+        {
+            let frame = Envelope { seq: 1, ts: Timestamp(2), body };
+            assert_eq!(Envelope::parse(&frame.to_json()), Ok(frame));
+        }
+    }
+
+    #[test]
+    fn a_wrong_envelope_is_a_bad_frame_that_repeats_what_it_can() {
+        let id = || Some(ID.to_owned());
+        let head = r#""v":1,"seq":9,"ts":5"#;
+        for (json, seq, echoed) in [
+            ("{".to_owned(), 0, None),
+            ("[1]".to_owned(), 0, None),
+            (format!(r#"{{{head},"type":"job","job":7,"id":"x"}}"#), 9, {
+                Some("x".to_owned())
+            }),
+            (format!(r#"{{{head},"type":"jobs","id":"{ID}"}}"#), 9, id()),
+            (
+                format!(
+                    r#"{{"v":1,"seq":"9","ts":5,"type":"job",
+                    "job":{{"id":"{ID}"}}}}"#
+                ),
+                0,
+                id(),
+            ),
+            (
+                format!(
+                    r#"{{{head},"type":"job_started","id":"{ID}",
+                    "started_ms":1}}"#
+                ),
+                9,
+                id(),
+            ),
+            (
+                r#"{"v":2,"seq":9,"ts":5,"type":"job","job":{"id":4}}"#
+                    .to_owned(),
+                9,
+                None,
+            ),
+        ] {
+            let expected = (seq, echoed, FaultCode::BadFrame);
+            assert_eq!(refused(&json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_cancel_whose_only_fault_is_its_id_has_a_bad_value() {
+        let head = r#""v":1,"seq":9,"ts":5,"type":"job_cancel""#;
+        let bad = (9, Some("job_1".to_owned()), FaultCode::BadValue);
+        assert_eq!(refused(&format!(r#"{{{head},"id":"job_1"}}"#)), bad);
+        let none = (9, None, FaultCode::BadValue);
+        assert_eq!(refused(&format!("{{{head}}}")), none);
+        let more = format!(r#"{{{head},"id":"job_1","x":0}}"#);
+        assert_eq!(refused(&more).2, FaultCode::BadFrame);
+    }
+
+    #[test]
+    fn a_message_over_the_limit_is_refused_and_still_named() {
+        let filler = "x".repeat(Envelope::MAX_BYTES);
+        let json = format!(
+            r#"{{"v":1,"seq":9,"ts":5,"type":"job",
+            "job":{{"id":"{ID}","args":"{filler}"}}}}"#
+        );
+        let id = Some(ID.to_owned());
+        assert_eq!(refused(&json), (9, id, FaultCode::BadFrame));
+    }
+}

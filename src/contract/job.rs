@@ -229,3 +229,116 @@ impl Read for Input {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted() -> Value {
+        json!({
+            "id": "job_01JAB2C3D4E5F6G7H8J9K0MNPQ",
+            "class": "code",
+            "artifact": {"name": "py", "version": "3.12"},
+            "args": {"b": [1, 2.5], "a": {"x": null}},
+            "ttl_ms": 1000,
+            "limits": {"wall_ms": 1, "cpu_ms": 2, "mem_bytes": 3},
+        })
+    }
+
+    fn job(change: impl FnOnce(&mut Value)) -> Job {
+        let mut job = wanted();
+        change(&mut job);
+        Job::parse(&job).expect("a job")
+    }
+
+    fn fault(change: impl FnOnce(&mut Value)) -> (String, FaultKind) {
+        let mut job = wanted();
+        change(&mut job);
+        let mut faults = Job::parse(&job).expect_err("a fault").0;
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        let fault = faults.remove(0);
+        (fault.path, fault.kind)
+    }
+
+    #[test]
+    fn jobs_that_ask_for_the_same_are_equal_and_hash_equal() {
+        let plain = job(|_| {});
+        for same in [
+            job(|job| job["net"] = json!("none")),
+            job(|job| job["net"] = json!("deny")),
+            job(|job| job["inputs"] = json!([])),
+            job(|job| job["ttl_ms"] = json!(1e3)),
+            job(|job| job["args"]["b"][0] = json!(1.0)),
+        ] {
+            assert_eq!(same, plain);
+            assert_eq!(same.hash(), plain.hash());
+        }
+    }
+
+    #[test]
+    fn jobs_that_ask_for_something_else_differ() {
+        let plain = job(|_| {});
+        for other in [
+            job(|job| job["net"] = json!("public")),
+            job(|job| job["args"]["b"][0] = json!(true)),
+            job(|job| job["args"]["b"] = json!([2.5, 1])),
+            job(|job| job["limits"]["cpu_ms"] = json!(1)),
+            job(|job| job["artifact"]["version"] = json!("3.13")),
+        ] {
+            assert_ne!(other, plain);
+            assert_ne!(other.hash(), plain.hash());
+        }
+    }
+
+    #[test]
+    fn the_hash_stays_what_it_is() {
+        // Ledgers and records hold it: a change here is one of their format.
+        let hash = "c38ab6a3557895ae4a0a935359797cee\
+                    6ba81a870d52a3ccf68bafd3e92ea660";
+        assert_eq!(job(|_| {}).hash(), hash);
+    }
+
+    #[test]
+    fn a_number_too_large_for_its_type_is_the_types_greatest() {
+        let job = job(|job| job["limits"]["mem_bytes"] = json!(1e30));
+        assert_eq!(job.limits.memory, Bytes(u64::MAX));
+    }
+
+    #[test]
+    fn a_fault_says_its_kind_and_its_place() {
+        let kinds = [
+            fault(|job| job["class"] = json!("vm")),
+            fault(|job| job["net"] = json!("lan")),
+            fault(|job| job["ttl_ms"] = json!(0)),
+            fault(|job| job["ttl_ms"] = json!("1")),
+            fault(|job| job["limits"]["disk"] = json!(1)),
+            fault(|job| drop(job["artifact"].take())),
+            fault(|job| {
+                job.as_object_mut().map(|job| job.remove("artifact"));
+            }),
+        ];
+        let expected = [
+            ("/class", FaultKind::Value),
+            ("/net", FaultKind::Value),
+            ("/ttl_ms", FaultKind::Value),
+            ("/ttl_ms", FaultKind::Type),
+            ("/limits/disk", FaultKind::UnknownKey),
+            ("/artifact", FaultKind::Type),
+            ("/artifact", FaultKind::Missing),
+        ];
+        let expected = expected.map(|(at, kind)| (at.to_owned(), kind));
+        assert_eq!(kinds, expected);
+    }
+
+    #[test]
+    fn only_a_function_and_code_need_an_artifact() {
+        for class in RuntimeClass::ALL {
+            let mut wanted = wanted();
+            wanted["class"] = json!(class);
+            wanted.as_object_mut().expect("a job").remove("artifact");
+            let needs =
+                [RuntimeClass::Function, RuntimeClass::Code].contains(&class);
+            assert_eq!(Job::parse(&wanted).is_err(), needs, "{class}");
+        }
+    }
+}

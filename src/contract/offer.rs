@@ -287,3 +287,64 @@ impl Read for Pricing {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(region: &str) -> ResourceOffer {
+        let json = format!(
+            r#"{{"offer_id": "off_n1_node", "kind": "node", "node_id": "n1",
+            "region": "{region}", "trust": "user-owned", "capabilities": [],
+            "health": {{"status": "up"}}, "pricing": {{"model": "mixed"}},
+            "updated_at": "2026-03-01T12:00:00Z"}}"#
+        );
+        ResourceOffer::parse(json.as_bytes()).expect("an offer")
+    }
+
+    fn subjects() -> Subjects {
+        let prefix = Token::try_from("ov".to_owned()).expect("a token");
+        Subjects::new(prefix)
+    }
+
+    #[test]
+    fn an_offer_agrees_with_its_own_subject_alone() {
+        let eu = offer("eu");
+        let subject = eu.subject(&subjects()).expect("a subject");
+        assert_eq!(subject, "ov.offer.user-owned.node.eu.n1.off_n1_node");
+        assert!(eu.agrees_with(&subject));
+        for other in [
+            "ov.offer.first-party.node.eu.n1.off_n1_node",
+            "ov.offer.user-owned.runtime.eu.n1.off_n1_node",
+            "ov.offer.user-owned.node.us.n1.off_n1_node",
+            "ov.offer.user-owned.node.eu.n2.off_n1_node",
+            "ov.offer.user-owned.node.eu.n1.off_n1",
+            "ov.offer.user-owned.node.eu.n1",
+            "ov.offer.user-owned.node.eu.n1.off_n1_node.more",
+            "ov.work.user-owned.node.eu.n1.off_n1_node",
+        ] {
+            assert!(!eu.agrees_with(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_no_token_has_no_subject_and_agrees_with_none() {
+        for region in ["", "eu.west", "*", "e u"] {
+            assert_eq!(offer(region).subject(&subjects()), None);
+        }
+        let west = offer("eu.west");
+        let split = "ov.offer.user-owned.node.eu.west.n1.off_n1_node";
+        assert!(!west.agrees_with(split));
+    }
+
+    #[test]
+    fn an_offer_of_a_node_has_no_detail() {
+        let mut node = serde_json::to_value(offer("eu")).expect("JSON");
+        assert_eq!(node.get("detail"), None);
+        node["detail"] = serde_json::json!({});
+        let text = node.to_string();
+        let faults = ResourceOffer::parse(text.as_bytes()).expect_err("one");
+        assert_eq!(faults.0[0].path, "/detail");
+        assert_eq!(faults.0[0].kind, FaultKind::UnknownKey);
+    }
+}

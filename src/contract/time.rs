@@ -203,3 +203,51 @@ pub trait Clock: Send + Sync + 'static {
     /// The three clocks, now.
     fn now(&self) -> Now;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Timestamp;
+
+    fn ms(text: &str) -> Option<u64> {
+        Timestamp::from_rfc3339(text).map(|at| at.0)
+    }
+
+    #[test]
+    fn a_date_is_read_to_the_millisecond_from_any_offset() {
+        assert_eq!(ms("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(ms("1970-01-01t00:00:01.5z"), Some(1500));
+        assert_eq!(ms("1970-01-01T02:00:00.0019+01:30"), Some(1_800_001));
+        assert_eq!(ms("1969-12-31T23:00:00-02:00"), Some(3_600_000));
+        assert_eq!(ms("2026-03-01T12:00:00Z"), Some(1_772_366_400_000));
+    }
+
+    #[test]
+    fn before_1970_is_1970() {
+        assert_eq!(ms("1969-12-31T23:59:59.999Z"), Some(0));
+        assert_eq!(ms("0001-01-01T00:00:00+23:59"), Some(0));
+    }
+
+    #[test]
+    fn what_is_no_moment_is_no_date() {
+        for text in [
+            "2026-02-29T00:00:00Z",
+            "0000-01-01T00:00:00Z",
+            "2026-06-30T23:59:60Z",
+            "2026-03-01T24:00:00Z",
+            "2026-03-01T12:00:00",
+            "2026-03-01T12:00:00.Z",
+            "2026-03-01 12:00:00Z",
+            "2026-03-01T12:00:00+0100",
+            "2026-03-01T12:00:00Z\n",
+        ] {
+            assert_eq!(ms(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_moment_is_read_as_it_was_written() {
+        for at in [0, 1, 999, 1_772_366_400_123, 253_402_207_200_000] {
+            assert_eq!(ms(&Timestamp(at).to_rfc3339()), Some(at));
+        }
+    }
+}

@@ -21,10 +21,12 @@ macro_rules! words {
 
         impl $name {
             /// Every one, in the contract's order.
-            pub const ALL: &'static [Self] = &[ $( Self::$variant, )+ ];
+            pub const ALL: [Self; [ $( $word, )+ ].len()] =
+                [ $( Self::$variant, )+ ];
 
             /// The contract's own words, in the same order.
-            pub const WORDS: &'static [&'static str] = &[ $( $word, )+ ];
+            pub const WORDS: [&'static str; [ $( $word, )+ ].len()] =
+                [ $( $word, )+ ];
 
             /// The contract's own word.
             pub fn as_str(self) -> &'static str {
@@ -64,14 +66,14 @@ macro_rules! words {
             ) -> Result<Self, D::Error> {
                 let word = <String as serde::Deserialize>::deserialize(from)?;
                 Self::from_name(&word).ok_or_else(|| {
-                    serde::de::Error::unknown_variant(&word, Self::WORDS)
+                    serde::de::Error::unknown_variant(&word, &Self::WORDS)
                 })
             }
         }
 
         impl $crate::contract::read::Read for $name {
             fn read(at: $crate::contract::read::At<'_>) -> Option<Self> {
-                at.word(Self::WORDS, Self::from_name)
+                at.word(&Self::WORDS, Self::from_name)
             }
         }
     };

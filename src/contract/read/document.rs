@@ -106,3 +106,69 @@ macro_rules! document {
 }
 
 pub(in crate::contract) use {document, fields, key};
+
+#[cfg(test)]
+mod tests {
+    use crate::contract::{Fault, FaultKind, validate};
+
+    fn faults(name: &str, json: &str) -> Vec<Fault> {
+        validate(name, json).expect_err("a document with faults").0
+    }
+
+    fn places(faults: &[Fault]) -> Vec<(&str, FaultKind)> {
+        faults.iter().map(|fault| (fault.path.as_str(), fault.kind)).collect()
+    }
+
+    #[test]
+    fn all_faults_are_told_each_with_its_place() {
+        let json = r#"{
+            "id": 7, "transports": ["http", "ftp", "http"], "regions": [],
+            "edge": "no", "price_per_gb_usd": -1, "a/b~c": 1,
+            "cache_rules": {"ttl_seconds": 1.5, "max_object_mb": true}
+        }"#;
+        assert_eq!(
+            places(&faults("delivery-offer", json)),
+            [
+                ("/id", FaultKind::Type),
+                ("/transports/1", FaultKind::Value),
+                ("/regions", FaultKind::Value),
+                ("/edge", FaultKind::Type),
+                ("/price_per_gb_usd", FaultKind::Value),
+                ("/price_per_request_usd", FaultKind::Missing),
+                ("/cache_rules/enabled", FaultKind::Missing),
+                ("/cache_rules/ttl_seconds", FaultKind::Type),
+                ("/cache_rules/max_object_mb", FaultKind::Type),
+                ("/a~1b~0c", FaultKind::UnknownKey),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_not_json_is_one_fault_with_line_and_column() {
+        let found = faults("runtime-class", "\"gpu\"\nx");
+        assert_eq!(places(&found), [("", FaultKind::Type)]);
+        let said = found[0].to_string();
+        assert_eq!(
+            said,
+            "the document is not JSON: trailing characters at line 2 column 1"
+        );
+    }
+
+    #[test]
+    fn a_sentence_says_what_is_there_and_what_must_be() {
+        let found = faults("runtime-class", "\"gpus\"");
+        assert_eq!(
+            found[0].message,
+            "must be one of `function`, `code`, `browser`, `linux`, \
+             `desktop`, `gpu`, and is `gpus`"
+        );
+        let found = faults("runtime-class", &format!("\"{:é>999}\"", ""));
+        assert!(found[0].message.len() < 300, "{}", found[0].message);
+    }
+
+    #[test]
+    fn a_contract_that_is_none_is_named() {
+        let found = faults("job.v1.json", "{}");
+        assert!(found[0].message.contains("`job.v1.json`"));
+    }
+}
