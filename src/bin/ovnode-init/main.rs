@@ -9,6 +9,7 @@ mod cgroup; // what the kernel counted of the sandbox
 mod clock; // the two clocks, as durations
 mod course; // how a job is brought to its end: pure
 mod cpu_watch; // when to look at the CPU next, and whether it is used up
+mod descriptor; // what an exec would hand on
 mod fault; // why PID 1 itself gives up
 mod flow; // what goes in and out of the job
 mod format; // whether a file can be executed here: pure

@@ -7,7 +7,7 @@
 //! against that user alone.
 use crate::launch::{EXECUTING, REASON_BYTES};
 use crate::stream::READ_BYTES;
-use crate::{privilege, program};
+use crate::{descriptor, privilege, program};
 use command_fds::{CommandFdExt, FdMapping};
 use ovnode::init::Orders;
 use rustix::fs::Mode;
@@ -54,6 +54,7 @@ fn become_job(status: &OwnedFd) -> Result<Never, String> {
     let proc = fs::read_to_string("/proc/self/status")
         .map_err(|err| format!("cannot see its own privileges: {err}"))?;
     privilege::prove_none(&proc)?;
+    descriptor::prove_none_leaks()?;
     let orders: Orders = serde_json::from_reader(io::stdin().lock())
         .map_err(|err| format!("cannot take the orders: {err}"))?;
     bound(&orders)?;
