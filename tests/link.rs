@@ -95,9 +95,9 @@ async fn what_the_server_forbids_is_named_and_gone_after_a_reconnect() {
     let nats = Nats::with(PINNED);
     let link = Running::start(config(&nats.url()));
     let denied = link
-        .until(|state| match state {
-            LinkState::Denied { denied, .. } => denied.len() == 2,
-            _ => false,
+        .until(|state| {
+            matches!(state, LinkState::Denied { denied, .. }
+                if denied.len() == 2)
         })
         .await;
     let text = denied.to_string();

@@ -95,12 +95,24 @@ pub(super) fn who(auth: &LinkAuth) -> String {
     }
 }
 
+/// Where answers to our own questions go.
+pub(super) fn inboxes(
+    options: ConnectOptions,
+    prefix: Option<&str>,
+) -> ConnectOptions {
+    match prefix {
+        Some(prefix) => options.custom_inbox_prefix(prefix),
+        None => options,
+    }
+}
+
 /// Protects the connection. The files are read by the client, each time.
 pub(super) fn protect(
     mut options: ConnectOptions,
     tls: &LinkTls,
+    server: &ServerAddr,
 ) -> ConnectOptions {
-    options = options.require_tls(tls.required);
+    options = options.require_tls(tls.required || server.tls_required());
     if let Some(roots) = &tls.roots {
         options = options.add_root_certificates(roots.clone());
     }

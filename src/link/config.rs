@@ -14,8 +14,9 @@ pub struct LinkConfig {
     pub tls: LinkTls,
     /// The first token of every subject.
     pub prefix: Token,
-    /// What reply subjects begin with.
-    pub inbox_prefix: String,
+    /// What reply subjects begin with; the client's own `_INBOX` where
+    /// permissions pin none.
+    pub inbox_prefix: Option<String>,
     /// The node's id.
     pub node: NodeId,
     /// Random for each start of the daemon (a ULID): tells two daemons under

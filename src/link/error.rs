@@ -49,15 +49,38 @@ pub enum LinkError {
         /// Why.
         source: async_nats::ConnectError,
     },
-    /// A subscription could not be made.
-    #[error("cannot subscribe to `{subject}`: the connection has ended")]
-    Subscribe {
-        /// Which.
-        subject: String,
-    },
     /// What was queued was not confirmed by the server in time.
     #[error("the server did not confirm in time what was queued")]
     NotFlushed,
+    /// A dispatcher's subscription could not be made.
+    #[error("cannot listen on `{subject}`")]
+    Listen {
+        /// Which.
+        subject: String,
+        /// Why.
+        source: async_nats::SubscribeError,
+    },
+    /// A node did not answer: what it did is unknown.
+    #[error("node {node} did not answer on `{subject}`")]
+    NoAnswer {
+        /// Which.
+        node: String,
+        /// Where it was asked.
+        subject: String,
+        /// Why.
+        source: async_nats::RequestError,
+    },
+    /// A node answered what the contract does not know.
+    #[error("node {node} gave an answer that cannot be read")]
+    BadAnswer {
+        /// Which.
+        node: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// A job has no id of the contract's form.
+    #[error("the job has no id like `job_01ARZ3NDEKTSV4RRFFQ69G5FAV`")]
+    NoJobId,
     /// The link has ended.
     #[error("the link has ended")]
     Gone,

@@ -1,5 +1,5 @@
 use super::auth;
-use super::config::{LinkConfig, LinkTls};
+use super::config::LinkConfig;
 use super::error::LinkError;
 use async_nats::{
     Client, ConnectErrorKind, Event, ReconnectToServer, ServerAddr,
@@ -40,7 +40,7 @@ pub(super) async fn open(
     // we cannot know (name resolution).
     let limit = config.timing.connect.saturating_mul(2);
     let made = tokio::time::timeout(limit, options.connect(pool));
-    let failed = |source| failure(config, &named, source);
+    let failed = |err| failure(named.clone(), auth::who(&config.auth), err);
     let client = match made.await {
         Ok(made) => made.map_err(failed)?,
         Err(_) => {
@@ -51,7 +51,7 @@ pub(super) async fn open(
     Ok(Wire { client, events, server: named })
 }
 
-fn parse(server: &str) -> Result<ServerAddr, LinkError> {
+pub(super) fn parse(server: &str) -> Result<ServerAddr, LinkError> {
     server.parse().map_err(|source| LinkError::BadServer {
         server: server.to_owned(),
         source,
@@ -67,9 +67,9 @@ async fn options(
     let target = address.clone();
     let first = std::sync::atomic::AtomicBool::new(true);
     let options = auth::options(&config.auth, address).await?;
-    let options = auth::protect(options, &tls_of(config, address))
+    let options = auth::protect(options, &config.tls, address);
+    let options = auth::inboxes(options, config.inbox_prefix.as_deref())
         .name(format!("ovnode {} {}", config.node, config.node_name))
-        .custom_inbox_prefix(config.inbox_prefix.clone())
         .ping_interval(config.timing.ping)
         .connection_timeout(config.timing.connect)
         .subscription_capacity(BURST)
@@ -94,22 +94,16 @@ async fn options(
     Ok((options, events))
 }
 
-fn tls_of(config: &LinkConfig, address: &ServerAddr) -> LinkTls {
-    let mut tls = config.tls.clone();
-    tls.required |= address.tls_required();
-    tls
-}
-
-fn failure(
-    config: &LinkConfig,
-    server: &str,
+/// Tells refused credentials from everything else.
+pub(super) fn failure(
+    server: String,
+    who: String,
     source: async_nats::ConnectError,
 ) -> LinkError {
-    let server = server.to_owned();
     match source.kind() {
         ConnectErrorKind::Authentication
         | ConnectErrorKind::AuthorizationViolation => {
-            LinkError::Refused { server, who: auth::who(&config.auth), source }
+            LinkError::Refused { server, who, source }
         }
         ConnectErrorKind::ServerParse
         | ConnectErrorKind::Dns

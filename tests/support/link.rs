@@ -54,7 +54,7 @@ pub(crate) fn config(server: &str) -> LinkConfig {
         auth: LinkAuth::None,
         tls: LinkTls::default(),
         prefix: Token::try_from("ov".to_owned()).unwrap(),
-        inbox_prefix: "_INBOX".to_owned(),
+        inbox_prefix: None,
         node: Token::try_from("n1".to_owned()).unwrap(),
         instance: "instance-a".to_owned(),
         started: Timestamp(1_800_000_000_000),

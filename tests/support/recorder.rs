@@ -4,6 +4,8 @@ use async_nats::{Message, Subscriber};
 use futures::StreamExt;
 use tokio::time::timeout;
 
+const SYNC: &str = "_INBOX.recorder";
+
 /// One message that passed.
 #[derive(Clone, Debug)]
 pub(crate) struct Heard {
@@ -24,18 +26,24 @@ impl Recorder {
     pub(crate) async fn of(nats: &Nats, subject: &str) -> Self {
         let client = nats.client().await;
         let subscriber = client.subscribe(subject.to_owned()).await.unwrap();
-        // The answer to a request proves that the subscription before it
-        // has arrived; that nobody answers is an answer too.
-        drop(client.request("nobody.is.here", "".into()).await);
+        // A message to ourselves that is back proves that the subscription
+        // before it has arrived.
+        let mut echo = client.subscribe(SYNC).await.unwrap();
+        client.publish(SYNC, "".into()).await.unwrap();
+        timeout(LONG, echo.next()).await.unwrap();
         Self { subscriber, heard: Vec::new() }
     }
 
     /// The next message.
     pub(crate) async fn next(&mut self) -> Heard {
-        let message = timeout(LONG, self.subscriber.next()).await;
-        let heard = Heard::from(message.unwrap().unwrap());
-        self.heard.push(heard.clone());
-        heard
+        loop {
+            let message = timeout(LONG, self.subscriber.next()).await;
+            let heard = Heard::from(message.unwrap().unwrap());
+            if heard.subject != SYNC {
+                self.heard.push(heard.clone());
+                return heard;
+            }
+        }
     }
 
     /// The next message on a subject that holds `part`.
