@@ -1,4 +1,5 @@
 //! The command as programs see it: what it prints, where, and how it ends.
+#![expect(clippy::unwrap_used, reason = "a helper that fails ends its test")]
 
 use std::fs;
 use std::io::Write as _;

@@ -55,14 +55,14 @@ fn init(force: bool, ctx: &mut Ctx<'_>) -> anyhow::Result<Exit> {
     let file = ctx.sources.file.clone();
     let file = file.unwrap_or_else(|| PathBuf::from(DEFAULT_PATH));
     let shown = file.display();
-    write(&file, force).map_err(|why| match why.kind() {
-        ErrorKind::AlreadyExists => {
-            anyhow!("`{shown}` is there already; `--force` writes over it")
-        }
-        _ => {
-            anyhow::Error::from(why).context(format!("cannot write `{shown}`"))
-        }
-    })?;
+    if let Err(why) = write(&file, force) {
+        let text = if why.kind() == ErrorKind::AlreadyExists {
+            format!("`{shown}` is there already; `--force` writes over it")
+        } else {
+            format!("cannot write `{shown}`: {why}")
+        };
+        return Err(anyhow!(text));
+    }
     writeln!(ctx.out, "wrote {shown}")?;
     writeln!(
         ctx.out,

@@ -1,6 +1,6 @@
 //! People: one file a subcommand, which prints and never decides.
 //!
-//! A command writes to the [`Ctx`](ctx::Ctx) that it is handed and answers
+//! A command writes to the `Ctx` that it is handed and answers
 //! with an [`Exit`]; an error it returns is printed once, by `main`, in one
 //! line that says what to do next.
 mod args; // what can be typed
