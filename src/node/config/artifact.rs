@@ -56,35 +56,15 @@ fn one(
 fn id(section: &mut Section<'_>) -> Option<ArtifactRef> {
     let name = section.need::<String>("name");
     let version = section.need::<String>("version");
-    let small = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    let name = name.filter(|name| {
-        let right = name.len() <= 128
-            && name.bytes().next().is_some_and(small)
-            && name.bytes().all(|b| small(b) || b"._-".contains(&b));
-        if !right {
-            let message = format!(
-                "`{name}` is no artifact name: write small letters, digits, \
-                 `.`, `_` and `-`, 128 at most"
-            );
-            section.fault("name", message);
+    let (name, version) = (name?, version?);
+    match ArtifactRef::new(name.clone(), version) {
+        Ok(id) => Some(id),
+        Err(bad) => {
+            let key = if bad.raw == name { "name" } else { "version" };
+            section.fault(key, bad.to_string());
+            None
         }
-        right
-    });
-    let version = version.filter(|version| {
-        let first = version.bytes().next();
-        let right = version.len() <= 64
-            && first.is_some_and(|b| b.is_ascii_alphanumeric())
-            && version
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b".+-".contains(&b));
-        if !right {
-            let message =
-                format!("`{version}` is no exact version, as `1.2.0` is one");
-            section.fault("version", message);
-        }
-        right
-    });
-    Some(ArtifactRef { name: name?, version: version? })
+    }
 }
 
 fn class(
@@ -95,7 +75,7 @@ fn class(
     let class = RuntimeClass::from_name(&name);
     match class {
         None => {
-            let all = RuntimeClass::ALL.map(RuntimeClass::as_str).join(", ");
+            let all = RuntimeClass::WORDS.join(", ");
             let message = format!("`{name}` is no class (there are {all})");
             section.fault("class", message);
         }
@@ -167,8 +147,9 @@ fn stream_stderr(
 ) -> bool {
     let function = class == Some(RuntimeClass::Function);
     let default = if function { "owner" } else { "stream" };
-    let words = [("owner", false), ("stream", true)];
-    let stream = section.word("stderr", &words, default);
+    let words = ["owner", "stream"];
+    let read = |word: &str| words.contains(&word).then_some(word == "stream");
+    let stream = section.word("stderr", (&words, read), default);
     if stream == Some(false) && !function {
         let message = "can be \"owner\" for class function only";
         section.fault("stderr", message);

@@ -107,12 +107,14 @@ pub(super) fn log(mut section: Section<'_>) -> Option<LogConfig> {
         let message = format!("`{filter}` is no log filter: {why}");
         section.fault("filter", message);
     }
-    let forms = [
-        ("auto", LogFormat::Auto),
-        ("human", LogFormat::Human),
-        ("json", LogFormat::Json),
-    ];
-    let format = section.word("format", &forms, "auto");
+    let words = ["auto", "human", "json"];
+    let read = |word: &str| match word {
+        "auto" => Some(LogFormat::Auto),
+        "human" => Some(LogFormat::Human),
+        "json" => Some(LogFormat::Json),
+        _ => None,
+    };
+    let format = section.word("format", (&words, read), "auto");
     section.done();
     Some(LogConfig { filter, format: format? })
 }

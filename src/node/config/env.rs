@@ -43,17 +43,15 @@ fn put(
         raw: Raw::Table(Table::new()),
         origin: item.origin.clone(),
     });
-    match &mut under.raw {
-        Raw::Table(inner) => put(inner, rest, item),
-        other => Err(ConfigFault {
-            origin: item.origin,
-            key: keys.join("."),
-            message: format!(
-                "cannot be set by a variable: `{key}` is {}",
-                other.noun()
-            ),
-        }),
+    if let Raw::Table(inner) = &mut under.raw {
+        return put(inner, rest, item);
     }
+    let noun = under.raw.noun();
+    Err(ConfigFault {
+        origin: item.origin,
+        key: keys.join("."),
+        message: format!("cannot be set by a variable: `{key}` is {noun}"),
+    })
 }
 
 /// Variables that look like a key written with too few underscores; left

@@ -39,12 +39,9 @@ pub(super) fn read(mut section: Section<'_>) -> JobsConfig {
 /// Only `deny` can be kept yet; a policy that cannot be kept is refused
 /// rather than quietly closed, or worse, quietly open.
 fn net(section: &mut Section<'_>) -> NetPolicy {
-    let policies = [
-        ("deny", NetPolicy::Deny),
-        ("openvibe-only", NetPolicy::OpenvibeOnly),
-        ("public", NetPolicy::Public),
-    ];
-    let net = section.word("net", &policies, "deny").unwrap_or_default();
+    let words = ["deny", "openvibe-only", "public"];
+    let net = section.word("net", (&words, NetPolicy::from_name), "deny");
+    let net = net.unwrap_or_default();
     if net != NetPolicy::Deny {
         let message = "cannot be kept by this version, which has no egress \
              rules yet: only \"deny\" can";

@@ -1,6 +1,7 @@
 use super::section::Section;
-use crate::contract::Trust;
-use crate::contract::{NodeId, Pricing, PricingModel, RuntimeClass, Token};
+use crate::contract::{
+    Capability, NodeId, Pricing, PricingModel, RuntimeClass, Token, Trust,
+};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -18,7 +19,7 @@ pub struct NodeConfig {
     /// How far it may be trusted; a token of the subjects too.
     pub trust: Trust,
     /// Declared capabilities, `name:value`, never a reserved one.
-    pub capabilities: Vec<String>,
+    pub capabilities: Vec<Capability>,
     /// Worker kinds of the owner's own, and how many of each.
     pub worker_kinds: BTreeMap<String, u64>,
     /// Where the node keeps what must outlive it.
@@ -26,24 +27,6 @@ pub struct NodeConfig {
     /// What it costs.
     pub pricing: Pricing,
 }
-
-const TRUSTS: [(&str, Trust); 5] = [
-    ("first-party", Trust::FirstParty),
-    ("user-owned", Trust::UserOwned),
-    ("partner", Trust::Partner),
-    ("community", Trust::Community),
-    ("external", Trust::External),
-];
-
-const MODELS: [(&str, PricingModel); 7] = [
-    ("prepaid", PricingModel::Prepaid),
-    ("per-request", PricingModel::PerRequest),
-    ("per-byte", PricingModel::PerByte),
-    ("per-operation", PricingModel::PerOperation),
-    ("per-second", PricingModel::PerSecond),
-    ("free-allowance", PricingModel::FreeAllowance),
-    ("mixed", PricingModel::Mixed),
-];
 
 /// Reads `[node]` and `[pricing]`.
 pub(super) fn read(root: &mut Section<'_>) -> Option<NodeConfig> {
@@ -54,7 +37,8 @@ pub(super) fn read(root: &mut Section<'_>) -> Option<NodeConfig> {
     let region = node.or("region", local);
     let cell = node.opt("cell");
     let provider = node.opt("provider");
-    let trust = node.word("trust", &TRUSTS, "user-owned");
+    let trust =
+        node.word("trust", (Trust::WORDS, Trust::from_name), "user-owned");
     let capabilities = node.or("capabilities", Vec::new());
     capabilities_are_declarable(&node, &capabilities);
     let worker_kinds = node.or("worker_kinds", BTreeMap::new());
@@ -75,7 +59,11 @@ pub(super) fn read(root: &mut Section<'_>) -> Option<NodeConfig> {
 }
 
 fn pricing(mut section: Section<'_>) -> Option<Pricing> {
-    let model = section.word("model", &MODELS, "free-allowance");
+    let model = section.word(
+        "model",
+        (PricingModel::WORDS, PricingModel::from_name),
+        "free-allowance",
+    );
     let marginal_usd_per_unit = section.opt("marginal_usd_per_unit");
     let unit = section.opt("unit");
     let rate_card = section.opt("rate_card");
@@ -87,41 +75,18 @@ fn pricing(mut section: Section<'_>) -> Option<Pricing> {
     Some(Pricing { model: model?, marginal_usd_per_unit, unit, rate_card })
 }
 
-fn capabilities_are_declarable(node: &Section<'_>, declared: &[String]) {
+fn capabilities_are_declarable(node: &Section<'_>, declared: &[Capability]) {
     for (at, capability) in declared.iter().enumerate() {
-        if let Some(message) = capability_fault(capability) {
+        if capability.is_reserved() {
+            let message = format!(
+                "`{capability}` is reserved: a class is advertised when its \
+                 probe passes, never because someone says so"
+            );
             node.fault("capabilities", message);
         } else if declared[..at].contains(capability) {
             node.fault("capabilities", format!("`{capability}` is twice"));
         }
     }
-}
-
-fn capability_fault(capability: &str) -> Option<String> {
-    if RuntimeClass::ALL.iter().any(|c| c.capability() == *capability) {
-        return Some(format!(
-            "`{capability}` is reserved: a class is advertised when its \
-             probe passes, never because someone says so"
-        ));
-    }
-    let (name, value) = capability.split_once(':').unwrap_or(("", ""));
-    let word = |text: &str, also: &[u8]| {
-        !text.is_empty()
-            && text.bytes().all(|b| {
-                b.is_ascii_lowercase()
-                    || b.is_ascii_digit()
-                    || also.contains(&b)
-            })
-    };
-    let right = word(name, b"-")
-        && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && word(value, b".-");
-    (!right).then(|| {
-        format!(
-            "`{capability}` is no capability: write `name:value` in small \
-             letters, digits, `-` and (in the value) `.`, as `node:http`"
-        )
-    })
 }
 
 fn kinds_are_declarable(node: &Section<'_>, kinds: &BTreeMap<String, u64>) {

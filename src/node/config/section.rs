@@ -174,21 +174,20 @@ impl<'w> Section<'w> {
         }
     }
 
-    /// One of a few words.
-    pub(super) fn word<T: Copy>(
+    /// One of a few words, as `read` knows them.
+    pub(super) fn word<T>(
         &mut self,
         key: &'static str,
-        words: &[(&'static str, T)],
+        (words, read): (&[&'static str], impl Fn(&str) -> Option<T>),
         default: &'static str,
     ) -> Option<T> {
         let word = self.or(key, default.to_owned());
-        let found = words.iter().find(|(name, _)| *name == word);
+        let found = read(&word);
         if found.is_none() {
-            let names: Vec<_> = words.iter().map(|(name, _)| *name).collect();
-            let names = names.join("`, `");
-            self.fault(key, format!("`{word}` is none of `{names}`"));
+            let words = words.join("`, `");
+            self.fault(key, format!("`{word}` is none of `{words}`"));
         }
-        found.map(|(_, value)| *value)
+        found
     }
 
     /// The table under `key`, empty where there is none.

@@ -82,8 +82,9 @@ pub(super) fn size(text: &str) -> Result<Bytes, String> {
 
 /// Writes what [`size`] reads, in the greatest unit that divides it.
 pub(super) fn show_size(size: Bytes) -> String {
-    let whole =
-        |(_, unit): &&(&str, u64)| size.0 >= *unit && size.0 % *unit == 0;
+    let whole = |(_, unit): &&(&str, u64)| {
+        size.0 >= *unit && size.0.is_multiple_of(*unit)
+    };
     match SIZES.iter().find(whole) {
         Some((name, unit)) => format!("{}{name}", size.0 / unit),
         None => "0B".to_owned(),

@@ -2,7 +2,7 @@ use super::raw::{Item, Raw};
 use super::shown::Text;
 use super::units::{duration, show_duration, show_size, size};
 use super::{Secret, ServerAddr};
-use crate::contract::{Bytes, MilliCores, Token};
+use crate::contract::{Amount, Bytes, Capability, MilliCores, Token};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -125,6 +125,15 @@ impl Wanted for f64 {
     }
 }
 
+impl Wanted for Amount {
+    fn read(raw: &Raw) -> Result<Self, String> {
+        Self::try_from(f64::read(raw)?).map_err(|bad| bad.to_string())
+    }
+    fn shown(&self) -> Text {
+        self.get().shown()
+    }
+}
+
 impl Wanted for MilliCores {
     fn read(raw: &Raw) -> Result<Self, String> {
         let cores = f64::read(raw)?;
@@ -173,6 +182,16 @@ impl Wanted for PathBuf {
 }
 
 impl Wanted for Token {
+    fn read(raw: &Raw) -> Result<Self, String> {
+        let text = text(raw, "text")?.to_owned();
+        Self::try_from(text).map_err(|bad| bad.to_string())
+    }
+    fn shown(&self) -> Text {
+        quoted(self.as_str())
+    }
+}
+
+impl Wanted for Capability {
     fn read(raw: &Raw) -> Result<Self, String> {
         let text = text(raw, "text")?.to_owned();
         Self::try_from(text).map_err(|bad| bad.to_string())
