@@ -57,15 +57,18 @@ pub struct ExitRecord {
     pub ended_mono_ms: u64,
     /// CLOCK_BOOTTIME of the end.
     pub ended_boot_ms: u64,
-    /// CPU of the whole sandbox from the cgroup; absent if unreadable.
+    /// CPU of the whole sandbox since the orders, from the cgroup; absent if
+    /// unreadable.
     pub cpu_ms: Option<u64>,
     /// Greatest memory from the cgroup; absent if unreadable.
     pub mem_peak_bytes: Option<u64>,
-    /// Processes that the kernel killed for want of memory.
-    pub oom_kills: u64,
+    /// Processes that the kernel killed for want of memory; absent if
+    /// unreadable.
+    pub oom_kills: Option<u64>,
     /// Absolute end of stdout.
     pub stdout_end: u64,
-    /// Bytes of the result file.
+    /// What the job wrote to fd 3, at most what its orders allow. The result
+    /// file holds as much; a shorter one, or none, was lost to a full disk.
     pub result_bytes: u64,
 }
 
@@ -101,4 +104,50 @@ pub enum EndedBy {
     Result,
     /// The daemon's lease ran out.
     Orphaned,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(outcome: Outcome) -> ExitRecord {
+        ExitRecord {
+            outcome,
+            ended_by: EndedBy::Program,
+            started_mono_ms: Some(1),
+            started_boot_ms: Some(2),
+            ended_mono_ms: 3,
+            ended_boot_ms: 4,
+            cpu_ms: None,
+            mem_peak_bytes: Some(5),
+            oom_kills: Some(0),
+            stdout_end: 6,
+            result_bytes: 7,
+        }
+    }
+
+    #[test]
+    fn an_exit_record_reads_as_agreed() {
+        let golden = concat!(
+            r#"{"outcome":{"exited":0},"ended_by":"program","#,
+            r#""started_mono_ms":1,"started_boot_ms":2,"#,
+            r#""ended_mono_ms":3,"ended_boot_ms":4,"#,
+            r#""cpu_ms":null,"mem_peak_bytes":5,"oom_kills":0,"#,
+            r#""stdout_end":6,"result_bytes":7}"#,
+        );
+        let record = ended(Outcome::Exited(0));
+        assert_eq!(serde_json::to_string(&record).unwrap(), golden);
+        assert_eq!(serde_json::from_str::<ExitRecord>(golden).unwrap(), record);
+    }
+
+    #[test]
+    fn a_code_and_a_signal_of_the_same_number_are_told_apart() {
+        let of = |outcome| serde_json::to_string(&outcome).unwrap();
+        assert_eq!(of(Outcome::Exited(9)), r#"{"exited":9}"#);
+        assert_eq!(of(Outcome::Signalled(9)), r#"{"signalled":9}"#);
+        assert_eq!(
+            of(Outcome::CannotStart("no".into())),
+            r#"{"cannot_start":"no"}"#
+        );
+    }
 }

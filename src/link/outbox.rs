@@ -29,8 +29,8 @@ pub struct Outbox {
 }
 
 /// An outbox and its two ends: frames, and answers that go before them.
-pub fn outbox()
--> (Outbox, mpsc::Receiver<Outgoing>, mpsc::Receiver<Outgoing>) {
+pub fn outbox() -> (Outbox, mpsc::Receiver<Outgoing>, mpsc::Receiver<Outgoing>)
+{
     // 256 frames of 16 KiB are 4 MiB: what a second of a slow link buffers.
     let (frames, frames_out) = mpsc::channel(256);
     // Every queue in front of an answer is bounded too (64 jobs, 256
