@@ -49,7 +49,7 @@ pub(super) fn plan(slots: u32) -> JobPlan {
 
 /// An artifact of that name, version 1.0.0.
 pub(super) fn artifact(name: &str) -> ArtifactRef {
-    ArtifactRef { name: name.to_owned(), version: "1.0.0".to_owned() }
+    ArtifactRef::new(name, "1.0.0").unwrap()
 }
 
 /// A dispatcher of that name.
