@@ -1,36 +1,25 @@
-use super::Timestamp;
+use super::read::{At, Read, document};
+use super::words::words;
+use super::{JobId, Timestamp};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// Why a request is refused (`platform.job-answer@1`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FaultCode {
-    /// Not from one who may.
-    NotAllowed,
-    /// Not a frame of the contract.
-    BadFrame,
-    /// A frame with a value that is not allowed.
-    BadValue,
-    /// Well formed, and nothing this node can do.
-    Unsupported,
-    /// This node could, but not now.
-    NotReady,
-    /// The owner said stop.
-    LocalStop,
-    /// The node is going away.
-    ShuttingDown,
-}
-
-impl FaultCode {
-    /// The contract's own word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotAllowed => "not_allowed",
-            Self::BadFrame => "bad_frame",
-            Self::BadValue => "bad_value",
-            Self::Unsupported => "unsupported",
-            Self::NotReady => "not_ready",
-            Self::LocalStop => "local_stop",
-            Self::ShuttingDown => "shutting_down",
-        }
+words! {
+    /// Why a request is refused (`platform.job-answer@1`).
+    FaultCode {
+        /// Not from one who may.
+        NotAllowed = "not_allowed",
+        /// Not a frame of the contract.
+        BadFrame = "bad_frame",
+        /// A frame with a value that is not allowed.
+        BadValue = "bad_value",
+        /// Well formed, and nothing this node can do.
+        Unsupported = "unsupported",
+        /// This node could, but not now.
+        NotReady = "not_ready",
+        /// The owner said stop.
+        LocalStop = "local_stop",
+        /// The node is going away.
+        ShuttingDown = "shutting_down",
     }
 }
 
@@ -44,7 +33,7 @@ pub enum Answer {
         /// When it was answered.
         ts: Timestamp,
         /// The job.
-        id: String,
+        id: JobId,
     },
     /// Refused.
     Nack {
@@ -54,9 +43,75 @@ pub enum Answer {
         ts: Timestamp,
         /// The job's id as it was sent, where there was one.
         id: Option<String>,
-        /// Which row of DESIGN §2 refused it.
+        /// What kind of refusal it is.
         code: FaultCode,
         /// A sentence with numbers: wanted, free, which limit.
         message: String,
     },
+}
+
+document!(Answer);
+
+words! {
+    /// Which of the two an answer is.
+    AnswerType {
+        /// Taken.
+        Ack = "ack",
+        /// Refused.
+        Nack = "nack",
+    }
+}
+
+impl Read for Answer {
+    fn read(at: At<'_>) -> Option<Self> {
+        at.object(|object| {
+            object.version();
+            let (seq, ts) = (object.need("seq"), object.need("ts"));
+            match object.need("type") {
+                Some(AnswerType::Ack) => {
+                    let id = object.need("id");
+                    Some(Self::Ack { seq: seq?, ts: ts?, id: id? })
+                }
+                Some(AnswerType::Nack) => {
+                    let id = object.may("id");
+                    let code = object.need("fault_code");
+                    let message = object.need("message");
+                    Some(Self::Nack {
+                        seq: seq?,
+                        ts: ts?,
+                        id: id?,
+                        code: code?,
+                        message: message?,
+                    })
+                }
+                None => object.judge_no_more(),
+            }
+        })
+    }
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("v", &1)?;
+        match self {
+            Self::Ack { seq, ts, id } => {
+                map.serialize_entry("seq", seq)?;
+                map.serialize_entry("ts", ts)?;
+                map.serialize_entry("type", &AnswerType::Ack)?;
+                map.serialize_entry("id", id)?;
+            }
+            Self::Nack { seq, ts, id, code, message } => {
+                map.serialize_entry("seq", seq)?;
+                map.serialize_entry("ts", ts)?;
+                map.serialize_entry("type", &AnswerType::Nack)?;
+                if let Some(id) = id {
+                    map.serialize_entry("id", id)?;
+                }
+                map.serialize_entry("fault_code", code)?;
+                map.serialize_entry("message", message)?;
+            }
+        }
+        map.end()
+    }
 }

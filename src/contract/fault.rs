@@ -26,11 +26,28 @@ pub struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.message)
+        match self.path.as_str() {
+            "" => write!(f, "the document {}", self.message),
+            path => write!(f, "`{path}` {}", self.message),
+        }
     }
 }
 
-/// All faults of one document, in the document's order; never empty.
+/// All faults of one document, in the order of the contract's fields; never
+/// empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .0.first().map(ToString::to_string).unwrap_or_default())]
 pub struct Faults(pub Vec<Fault>);
+
+/// The first, and how many more there are: an answer's message is one line.
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut faults = self.0.iter();
+        if let Some(first) = faults.next() {
+            first.fmt(f)?;
+        }
+        match faults.len() {
+            0 => Ok(()),
+            more => write!(f, " (and {more} more)"),
+        }
+    }
+}

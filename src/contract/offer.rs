@@ -1,4 +1,10 @@
-use super::Timestamp;
+use super::read::{At, Object, Read, document, fields};
+use super::words::words;
+use super::{
+    AgentOffer, Amount, Capability, Capacity, DeliveryOffer, FaultKind,
+    HarnessOffer, Ratio, RuntimeOffer, StorageOffer, Subjects, Timestamp,
+    Token,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -27,19 +33,19 @@ pub struct ResourceOffer {
     /// How far it may be trusted.
     pub trust: Trust,
     /// `name:value`; `worker:<class>` is reserved.
-    pub capabilities: Vec<String>,
+    pub capabilities: Vec<Capability>,
     /// What is free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Capacity>,
     /// `<operation>_p50` and `_p95`, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub latency_ms: Option<BTreeMap<String, f64>>,
+    pub latency_ms: Option<BTreeMap<String, Amount>>,
     /// How it is.
     pub health: Health,
     /// What it costs.
     pub pricing: Pricing,
     /// When it was measured.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "Timestamp::write_rfc3339")]
     pub updated_at: Timestamp,
 }
 
@@ -49,126 +55,54 @@ pub struct ResourceOffer {
 pub enum OfferKind {
     /// A machine.
     Node,
+    /// A provider of machines.
+    Provider,
+    /// Storage.
+    Storage(Box<StorageOffer>),
+    /// Delivery.
+    Delivery(Box<DeliveryOffer>),
+    /// A runtime.
+    Runtime(Box<RuntimeOffer>),
+    /// An agent.
+    Agent(Box<AgentOffer>),
+    /// A coding agent's harness.
+    Harness(Box<HarnessOffer>),
 }
 
-/// How far a node may be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Trust {
-    /// The platform's own.
-    FirstParty,
-    /// A person's own machine.
-    UserOwned,
-    /// A partner's.
-    Partner,
-    /// The community's.
-    Community,
-    /// Anyone's.
-    External,
+words! {
+    /// An offer's kind without its detail, as in subjects and configs.
+    OfferKindName {
+        /// A machine.
+        Node = "node",
+        /// A provider of machines.
+        Provider = "provider",
+        /// Storage.
+        Storage = "storage",
+        /// Delivery.
+        Delivery = "delivery",
+        /// A runtime.
+        Runtime = "runtime",
+        /// An agent.
+        Agent = "agent",
+        /// A coding agent's harness.
+        Harness = "harness",
+    }
 }
 
-/// What is free; every part is absent where it is not known.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Capacity {
-    /// Processor.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cpu: Option<Cpu>,
-    /// Memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<Memory>,
-    /// Physical uplinks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub network: Option<Network>,
-    /// The engine's data and the scratch.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub disk: Option<Disk>,
-    /// The largest free device.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gpu: Option<Gpu>,
-    /// Free slots by class, and the owner's declared kinds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub workers: Option<BTreeMap<String, u64>>,
-    /// Work queues it pulls, by class.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queues: Option<BTreeMap<String, Queue>>,
-    /// How late the daemon's own timers are.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub event_loop_lag_ms: Option<f64>,
-}
-
-/// Processor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Cpu {
-    /// 0 to 1 over the window.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub utilization: Option<f64>,
-    /// Neither busy, reserved, nor promised.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub available_cores: Option<f64>,
-}
-
-/// Memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Memory {
-    /// 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub utilization: Option<f64>,
-    /// Megabytes of a million bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub available_mb: Option<f64>,
-}
-
-/// Physical uplinks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Network {
-    /// In use.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ingress_mbps: Option<f64>,
-    /// In use.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub egress_mbps: Option<f64>,
-    /// Line rate less what is in use.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub available_mbps: Option<f64>,
-}
-
-/// Disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Disk {
-    /// Headroom from the device's counters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub iops_available: Option<f64>,
-    /// Free less reserve.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scratch_gb: Option<f64>,
-    /// Space, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub utilization: Option<f64>,
-}
-
-/// The largest free device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Gpu {
-    /// The device's name.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// Megabytes of a million bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vram_free_mb: Option<f64>,
-    /// 0 to 1; absent where the driver does not say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub utilization: Option<f64>,
-}
-
-/// One work queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Queue {
-    /// Waiting jobs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub depth: Option<u64>,
-    /// Age of the oldest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub oldest_ms: Option<f64>,
+words! {
+    /// How far a node may be trusted.
+    Trust {
+        /// The platform's own.
+        FirstParty = "first-party",
+        /// A person's own machine.
+        UserOwned = "user-owned",
+        /// A partner's.
+        Partner = "partner",
+        /// The community's.
+        Community = "community",
+        /// Anyone's.
+        External = "external",
+    }
 }
 
 /// How the node is.
@@ -178,27 +112,27 @@ pub struct Health {
     pub status: HealthStatus,
     /// `failed` among the last ended jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error_rate: Option<f64>,
+    pub error_rate: Option<Ratio>,
     /// The last probe.
     #[serde(
         skip_serializing_if = "Option::is_none",
-        serialize_with = "maybe_rfc3339"
+        serialize_with = "Timestamp::write_maybe_rfc3339"
     )]
     pub checked_at: Option<Timestamp>,
 }
 
-/// How the node is, in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HealthStatus {
-    /// Well.
-    Up,
-    /// Part of it does not work.
-    Degraded,
-    /// Send nothing.
-    Down,
-    /// Finishing what runs.
-    Draining,
+words! {
+    /// How the node is, in a word.
+    HealthStatus {
+        /// Well.
+        Up = "up",
+        /// Part of it does not work.
+        Degraded = "degraded",
+        /// Send nothing.
+        Down = "down",
+        /// Finishing what runs.
+        Draining = "draining",
+    }
 }
 
 /// What it costs.
@@ -208,7 +142,7 @@ pub struct Pricing {
     pub model: PricingModel,
     /// Dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub marginal_usd_per_unit: Option<f64>,
+    pub marginal_usd_per_unit: Option<Amount>,
     /// Of what.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
@@ -217,41 +151,139 @@ pub struct Pricing {
     pub rate_card: Option<String>,
 }
 
-/// How prices are counted.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum PricingModel {
-    /// Paid before.
-    Prepaid,
-    /// By request.
-    PerRequest,
-    /// By byte.
-    PerByte,
-    /// By operation.
-    PerOperation,
-    /// By second.
-    PerSecond,
-    /// Free up to an allowance.
-    FreeAllowance,
-    /// Several of these.
-    Mixed,
+words! {
+    /// How prices are counted.
+    PricingModel {
+        /// Paid before.
+        Prepaid = "prepaid",
+        /// By request.
+        PerRequest = "per-request",
+        /// By byte.
+        PerByte = "per-byte",
+        /// By operation.
+        PerOperation = "per-operation",
+        /// By second.
+        PerSecond = "per-second",
+        /// Free up to an allowance.
+        FreeAllowance = "free-allowance",
+        /// Several of these.
+        Mixed = "mixed",
+    }
 }
 
-fn rfc3339<S: serde::Serializer>(
-    at: &Timestamp,
-    to: S,
-) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&at.to_rfc3339())
+document!(ResourceOffer);
+
+impl ResourceOffer {
+    /// The subject it is said on,
+    /// `P.offer.<trust>.<kind>.<region>.<node>.<offer_id>`; `None` where it
+    /// names no node, or one of the names is no token.
+    pub fn subject(&self, subjects: &Subjects) -> Option<String> {
+        let parts = self.subject_parts()?;
+        let tokens = parts.iter().all(|part| {
+            // Trust and kind are words of the contract, and tokens.
+            Token::try_from((*part).to_owned()).is_ok()
+        });
+        tokens.then(|| subjects.offer(parts))
+    }
+
+    /// Whether it says of itself what the subject it came on says. A reader
+    /// believes the subject, which permissions pin, and drops the others.
+    pub fn agrees_with(&self, subject: &str) -> bool {
+        let said = subject.split('.').skip(2);
+        let is_offer = subject.split('.').nth(1) == Some("offer");
+        is_offer && self.subject_parts().is_some_and(|own| said.eq(own))
+    }
+
+    fn subject_parts(&self) -> Option<[&str; 5]> {
+        let node = self.node_id.as_deref()?;
+        let kind = self.kind.name().as_str();
+        Some([self.trust.as_str(), kind, &self.region, node, &self.offer_id])
+    }
 }
 
-fn maybe_rfc3339<S: serde::Serializer>(
-    at: &Option<Timestamp>,
-    to: S,
-) -> Result<S::Ok, S::Error> {
-    match at {
-        Some(at) => rfc3339(at, to),
-        None => to.serialize_none(),
+impl OfferKind {
+    /// The kind without its detail.
+    pub fn name(&self) -> OfferKindName {
+        match self {
+            Self::Node => OfferKindName::Node,
+            Self::Provider => OfferKindName::Provider,
+            Self::Storage(_) => OfferKindName::Storage,
+            Self::Delivery(_) => OfferKindName::Delivery,
+            Self::Runtime(_) => OfferKindName::Runtime,
+            Self::Agent(_) => OfferKindName::Agent,
+            Self::Harness(_) => OfferKindName::Harness,
+        }
+    }
+
+    fn read(object: &mut Object<'_>, key: &'static str) -> Option<Self> {
+        const DETAIL: &str = "detail";
+        let Some(name) = object.need(key) else {
+            // Of an unknown kind no more can be said of the detail.
+            object.may_with(DETAIL, |at| at.map().map(|_| ()));
+            return None;
+        };
+        match name {
+            OfferKindName::Node => {
+                object.may_with(DETAIL, no_detail)?;
+                Some(Self::Node)
+            }
+            OfferKindName::Provider => {
+                object.may_with(DETAIL, no_detail)?;
+                Some(Self::Provider)
+            }
+            OfferKindName::Storage => object.need(DETAIL).map(Self::Storage),
+            OfferKindName::Delivery => object.need(DETAIL).map(Self::Delivery),
+            OfferKindName::Runtime => object.need(DETAIL).map(Self::Runtime),
+            OfferKindName::Agent => object.need(DETAIL).map(Self::Agent),
+            OfferKindName::Harness => object.need(DETAIL).map(Self::Harness),
+        }
+    }
+}
+
+fn no_detail(at: At<'_>) -> Option<()> {
+    let message = "must be absent for an offer of this kind".to_owned();
+    at.fault(FaultKind::UnknownKey, message);
+    None
+}
+
+impl Read for ResourceOffer {
+    fn read(at: At<'_>) -> Option<Self> {
+        fields!(at => Self {
+            offer_id: need,
+            kind: also (OfferKind::read),
+            node_id: may,
+            provider: may,
+            adapter: may,
+            region: need,
+            cell: may,
+            trust: need,
+            capabilities: need,
+            capacity: may,
+            latency_ms: may,
+            health: need,
+            pricing: need,
+            updated_at: need_with (Timestamp::read_rfc3339),
+        })
+    }
+}
+
+impl Read for Health {
+    fn read(at: At<'_>) -> Option<Self> {
+        fields!(at => Self {
+            status: need,
+            error_rate: may,
+            checked_at: may_with (Timestamp::read_rfc3339),
+        })
+    }
+}
+
+impl Read for Pricing {
+    fn read(at: At<'_>) -> Option<Self> {
+        fields!(at => Self {
+            model: need,
+            marginal_usd_per_unit: may,
+            unit: may,
+            rate_card: may,
+        })
     }
 }

@@ -1,6 +1,6 @@
 use super::{DispatcherId, JobId, NodeId, Token};
 
-/// The subjects of one prefix (DESIGN §2). Every part is a checked token, so
+/// The subjects of one prefix on NATS. Every part is a checked token, so
 /// no subject can be malformed or reach wider than its name.
 #[derive(Clone, Debug)]
 pub struct Subjects {
@@ -76,6 +76,12 @@ impl Subjects {
     /// `P.job.<job>.>`: one job's whole story.
     pub fn story(&self, job: &JobId) -> String {
         format!("{}.job.{job}.>", self.prefix)
+    }
+
+    /// `P.offer.<trust>.<kind>.<region>.<node>.<offer_id>` of those five;
+    /// the caller knows each to be a token.
+    pub(super) fn offer(&self, parts: [&str; 5]) -> String {
+        format!("{}.offer.{}", self.prefix, parts.join("."))
     }
 
     /// `P.offer.>`: the fleet.

@@ -24,8 +24,8 @@ pub trait Engine: Send + Sync + 'static {
     fn start(&self, id: &ContainerId) -> impl Reply<()>;
     /// What the engine says it is; `None` if it is not there.
     fn inspect(&self, id: &ContainerId) -> impl Reply<Option<Inspection>>;
-    /// Waits for its end: its exit code. Ends with an error, never with a
-    /// guess, when the engine goes away.
+    /// Waits for the end of a container that was started: its exit code.
+    /// Ends with an error, never with a guess, when the engine goes away.
     fn wait(&self, id: &ContainerId) -> impl Reply<i64>;
     /// KILL to all of it; fine if it is not running.
     fn kill(&self, id: &ContainerId) -> impl Reply<()>;
@@ -58,9 +58,42 @@ pub enum EngineError {
         /// Its own words.
         message: String,
     },
+    /// It speaks no version of its API that we do.
+    #[error(
+        "the container engine at `{socket}` ({version}) is unsupported: it \
+         speaks API {oldest} to {newest}, and this node 1.41 to 1.53"
+    )]
+    Unsupported {
+        /// Its socket.
+        socket: String,
+        /// Its version, as "20.10.24".
+        version: String,
+        /// The newest API version that it speaks.
+        newest: String,
+        /// The oldest.
+        oldest: String,
+    },
     /// A sandbox is not what was asked for.
     #[error("the sandbox is not what was asked for: {0}")]
     NotAsAsked(String),
+    /// A file of a record does not hold what it should.
+    #[error("`{path}` is not {wanted}")]
+    Corrupt {
+        /// Which file.
+        path: std::path::PathBuf,
+        /// What it should be, as "an exit record".
+        wanted: &'static str,
+        /// Why it is not read.
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+    /// PID 1 of a sandbox does not answer.
+    #[error("the sandbox's init does not answer ({doing})")]
+    InitAway {
+        /// What we were doing, as "waiting for it to stand".
+        doing: &'static str,
+        /// Why.
+        source: Option<std::io::Error>,
+    },
     /// Something on this machine's own disk.
     #[error("cannot {doing} `{path}`")]
     Host {

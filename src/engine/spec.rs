@@ -5,6 +5,26 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SandboxId(pub String);
 
+impl SandboxId {
+    /// The name of its container.
+    pub fn container(&self) -> String {
+        format!("ovnode-{}", self.0)
+    }
+}
+
+/// Labels of our containers. An image's labels become its containers' too,
+/// which is why no image of ours carries one of this prefix.
+pub(super) mod labels {
+    /// Before each of ours.
+    pub(in crate::engine) const PREFIX: &str = "ovnode.";
+    /// Whose it is.
+    pub(in crate::engine) const NODE: &str = "ovnode.node";
+    /// Which sandbox.
+    pub(in crate::engine) const SANDBOX: &str = "ovnode.sandbox";
+    /// Which class.
+    pub(in crate::engine) const CLASS: &str = "ovnode.class";
+}
+
 /// Everything a sandbox is made of; nothing else reaches the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchSpec {
