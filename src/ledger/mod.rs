@@ -3,3 +3,8 @@
 //! Whatever can be seen from outside is written here first. In memory for
 //! now: the floor is the daemon's start, so ids older than that are refused
 //! and none can be run a second time by a daemon that forgot it.
+mod book; // the rows and their bounds
+mod handle; // what the other rooms hold
+mod row; // one job, from its admission to its settlement
+pub use handle::{Ledger, LedgerError};
+pub use row::{Admission, Counts, Row, RowState, StoredExit};
