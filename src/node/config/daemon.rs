@@ -29,7 +29,7 @@ pub enum GpuConfig {
     },
 }
 
-/// What is offered beside the node itself: nothing yet.
+/// What offers say that cannot be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfferConfig {
     /// Configured line rate of the uplinks, million bits a second.
