@@ -8,6 +8,8 @@ pub struct EngineConfig {
     pub socket: PathBuf,
     /// The static binary that is PID 1 of every sandbox.
     pub init: PathBuf,
+    /// The cgroup under which it puts containers, where the owner says so.
+    pub jobs_cgroup: Option<String>,
 }
 
 /// The local socket.
@@ -29,11 +31,16 @@ pub enum GpuConfig {
     },
 }
 
-/// What offers say that cannot be measured.
+/// What is offered, and what of it cannot be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfferConfig {
+    /// Whether each class has an offer of kind `runtime` too.
+    pub runtimes: bool,
     /// Configured line rate of the uplinks, million bits a second.
     pub line_mbps: Option<u32>,
+    /// Interfaces that lead out; every one with a device behind it where
+    /// none is named.
+    pub uplinks: Vec<String>,
 }
 
 /// What the daemon's log looks like.
@@ -60,8 +67,9 @@ pub enum LogFormat {
 pub(super) fn engine(mut section: Section<'_>) -> EngineConfig {
     let socket = section.or("socket", "/var/run/docker.sock".into());
     let init = section.or("init", "/usr/lib/ovnode/ovnode-init".into());
+    let jobs_cgroup = section.opt("jobs_cgroup");
     section.done();
-    EngineConfig { socket, init }
+    EngineConfig { socket, init, jobs_cgroup }
 }
 
 /// Reads `[control]`.
@@ -91,13 +99,17 @@ pub(super) fn gpu(mut section: Section<'_>) -> GpuConfig {
 /// Reads `[offer]`.
 pub(super) fn offer(mut section: Section<'_>) -> OfferConfig {
     let kinds: Vec<String> = section.or("kinds", vec!["node".to_owned()]);
-    if kinds != ["node"] {
-        let message = "must be [\"node\"]: this version offers nothing else";
+    let known = |kind: &String| kind == "node" || kind == "runtime";
+    if !kinds.iter().all(known) || !kinds.iter().any(|kind| kind == "node") {
+        let message = "must be [\"node\"] or [\"node\", \"runtime\"]: \
+             this version offers nothing else";
         section.fault("kinds", message);
     }
+    let runtimes = kinds.iter().any(|kind| kind == "runtime");
     let line_mbps = section.opt("line_mbps");
+    let uplinks = section.or("uplinks", Vec::new());
     section.done();
-    OfferConfig { line_mbps }
+    OfferConfig { runtimes, line_mbps, uplinks }
 }
 
 /// Reads `[log]`.

@@ -220,7 +220,7 @@ fn classes(
     workers: &Path,
 ) -> Classes {
     let (mut names, mut plans) = (Vec::new(), BTreeMap::new());
-    for &class in RuntimeClass::ALL {
+    for class in RuntimeClass::ALL {
         let written = named.has(class.as_str());
         let section = named.section(class.as_str());
         if !written {

@@ -38,7 +38,7 @@ pub(super) fn read(root: &mut Section<'_>) -> Option<NodeConfig> {
     let cell = node.opt("cell");
     let provider = node.opt("provider");
     let trust =
-        node.word("trust", (Trust::WORDS, Trust::from_name), "user-owned");
+        node.word("trust", (&Trust::WORDS, Trust::from_name), "user-owned");
     let capabilities = node.or("capabilities", Vec::new());
     capabilities_are_declarable(&node, &capabilities);
     let worker_kinds = node.or("worker_kinds", BTreeMap::new());
@@ -61,7 +61,7 @@ pub(super) fn read(root: &mut Section<'_>) -> Option<NodeConfig> {
 fn pricing(mut section: Section<'_>) -> Option<Pricing> {
     let model = section.word(
         "model",
-        (PricingModel::WORDS, PricingModel::from_name),
+        (&PricingModel::WORDS, PricingModel::from_name),
         "free-allowance",
     );
     let marginal_usd_per_unit = section.opt("marginal_usd_per_unit");
