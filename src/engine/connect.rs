@@ -198,7 +198,7 @@ fn speaking(client: Client, api: ApiVersion) -> Client {
 }
 
 /// Whether the engine refused to read a request for its version.
-fn turned_away(fault: &EngineError) -> bool {
+pub(super) fn turned_away(fault: &EngineError) -> bool {
     matches!(fault, EngineError::Refused { status: 400, message, .. }
         if message.contains("client version"))
 }

@@ -1,5 +1,5 @@
 use super::applied::applied;
-use super::connect::{Connection, Connector};
+use super::connect::{Connection, Connector, turned_away};
 use super::{
     ContainerId, Engine, EngineError, EngineInfo, ImageFacts, Inspection,
     LaunchSpec, OwnContainer, SandboxId, body,
@@ -230,7 +230,13 @@ impl Docker {
                 })
             }
             Err(Error::DockerContainerWaitError { code, .. }) => Ok(code),
-            Err(fault) => Err(self.connector.fault(WAITING, fault)),
+            Err(fault) => Err(match self.connector.fault(WAITING, fault) {
+                // Another engine by now: nothing was learnt of the container.
+                turned if turned_away(&turned) => {
+                    self.connector.away(WAITING, Some(Box::new(turned)))
+                }
+                fault => fault,
+            }),
         }
     }
 }
@@ -296,10 +302,13 @@ fn inspection(said: ContainerInspectResponse) -> Inspection {
 }
 
 fn own_container(said: ContainerSummary) -> Option<OwnContainer> {
-    let sandbox = said.labels?.remove(super::labels::SANDBOX)?;
+    // Anybody who may speak to the engine may write a label: a name that is
+    // no name of ours is a stranger's container.
+    let sandbox = SandboxId(said.labels?.remove(super::labels::SANDBOX)?);
+    sandbox.is_plain().then_some(())?;
     Some(OwnContainer {
         id: ContainerId(said.id?),
-        sandbox: SandboxId(sandbox),
+        sandbox,
         running: matches!(
             said.state,
             Some(

@@ -10,6 +10,13 @@ impl SandboxId {
     pub fn container(&self) -> String {
         format!("ovnode-{}", self.0)
     }
+
+    /// Whether it can be one component of a path and of a container's name.
+    pub(super) fn is_plain(&self) -> bool {
+        let sized = (1..=64).contains(&self.0.len());
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+        sized && self.0.bytes().all(plain)
+    }
 }
 
 /// Labels of our containers. An image's labels become its containers' too,

@@ -43,7 +43,7 @@ impl Record {
         uid: u32,
         rings: RingSizes,
     ) -> Result<Self, EngineError> {
-        let path = root.join(&sandbox.0);
+        let path = place(root, sandbox)?;
         make_folder(&path)?;
         fill(&path, uid, rings)
             .and_then(|()| listen(&path))
@@ -61,7 +61,7 @@ impl Record {
         root: &Path,
         sandbox: &SandboxId,
     ) -> Result<Option<Self>, EngineError> {
-        let path = root.join(&sandbox.0);
+        let path = place(root, sandbox)?;
         if !path.is_dir() {
             return Ok(None);
         }
@@ -191,6 +191,17 @@ impl Record {
     /// [`EngineError::Host`] if something of it stays.
     pub fn remove(self) -> Result<(), EngineError> {
         remove_folder(&self.path)
+    }
+}
+
+/// A name that climbs out of `root` is nobody's record.
+fn place(root: &Path, sandbox: &SandboxId) -> Result<PathBuf, EngineError> {
+    let path = root.join(&sandbox.0);
+    if sandbox.is_plain() {
+        Ok(path)
+    } else {
+        let strange = io::Error::from(io::ErrorKind::InvalidFilename);
+        Err(host("use", &path, strange))
     }
 }
 

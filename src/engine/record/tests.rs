@@ -71,6 +71,15 @@ async fn what_could_not_be_made_leaves_nothing_behind() {
 }
 
 #[tokio::test]
+async fn a_name_that_climbs_is_nobodys_record() {
+    let root = tempfile::tempdir().unwrap();
+    for name in ["..", "a/b", "", "/etc"] {
+        let sandbox = SandboxId(name.to_owned());
+        assert!(Record::open(root.path(), &sandbox).is_err(), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_later_daemon_finds_the_record_and_its_pid_1_finds_the_daemon() {
     let (root, record) = made(10);
     let whose = Identity {
