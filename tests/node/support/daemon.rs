@@ -12,20 +12,20 @@ use tempfile::TempDir;
 
 /// What a test may want otherwise than most.
 #[derive(Clone, Debug)]
-pub struct Wants {
+pub(crate) struct Wants {
     /// The NATS server, as `nats://127.0.0.1:4222`.
-    pub nats: String,
+    pub(crate) nats: String,
     /// The engine's socket.
-    pub engine: PathBuf,
+    pub(crate) engine: PathBuf,
     /// Slots of class `function`.
-    pub slots: u32,
+    pub(crate) slots: u32,
     /// Added to the end of the config.
-    pub more: String,
+    pub(crate) more: String,
 }
 
 impl Wants {
     /// Four slots, the machine's engine.
-    pub fn over(nats: &str) -> Self {
+    pub(crate) fn over(nats: &str) -> Self {
         Self {
             nats: nats.to_owned(),
             engine: "/var/run/docker.sock".into(),
@@ -36,16 +36,16 @@ impl Wants {
 }
 
 /// A running daemon; ended, and its containers gone, when it is dropped.
-pub struct Daemon {
+pub(crate) struct Daemon {
     /// Its node id, a prefix of no other test's.
-    pub node: String,
+    pub(crate) node: String,
     dir: TempDir,
     child: Option<Child>,
 }
 
 impl Daemon {
     /// Starts one; it may not be ready yet.
-    pub fn start(wants: &Wants) -> Self {
+    pub(crate) fn start(wants: &Wants) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let nth = COUNT.fetch_add(1, Ordering::Relaxed);
         let node = format!("node_test_{}_{nth}", std::process::id());
@@ -57,14 +57,14 @@ impl Daemon {
     }
 
     /// Starts one and waits until it offers `function`.
-    pub async fn ready(wants: &Wants) -> Self {
+    pub(crate) async fn ready(wants: &Wants) -> Self {
         let daemon = Self::start(wants);
         daemon.offers_function().await;
         daemon
     }
 
     /// Waits until class `function` is offered.
-    pub async fn offers_function(&self) {
+    pub(crate) async fn offers_function(&self) {
         eventually("function is offered", Duration::from_secs(60), || {
             let class = self.status()?["classes"][0].clone();
             (class["offered"] == true).then_some(())
@@ -73,7 +73,7 @@ impl Daemon {
     }
 
     /// Starts it again, over the same state.
-    pub fn run_again(&mut self) {
+    pub(crate) fn run_again(&mut self) {
         let log = fs::File::options()
             .create(true)
             .append(true)
@@ -91,13 +91,13 @@ impl Daemon {
     }
 
     /// The status document, if the daemon answers.
-    pub fn status(&self) -> Option<Value> {
+    pub(crate) fn status(&self) -> Option<Value> {
         let said = self.ovnode(&["status", "--json"]);
         serde_json::from_slice(&said.stdout).ok()
     }
 
     /// Runs a command of ovnode against this daemon.
-    pub fn ovnode(&self, args: &[&str]) -> Output {
+    pub(crate) fn ovnode(&self, args: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_ovnode"))
             .arg("--config")
             .arg(self.config())
@@ -108,23 +108,23 @@ impl Daemon {
     }
 
     /// Its log so far.
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }
 
     /// Whether the process lives.
-    pub fn lives(&mut self) -> bool {
+    pub(crate) fn lives(&mut self) -> bool {
         let child = self.child.as_mut().unwrap();
         child.try_wait().unwrap().is_none()
     }
 
     /// Its process.
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.as_ref().unwrap().id()
     }
 
     /// Asks it to end, and waits until it has.
-    pub fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         let pid = rustix::process::Pid::from_child(&child);
         let term = rustix::process::Signal::TERM;
@@ -141,7 +141,7 @@ impl Daemon {
     }
 
     /// Containers with this node's label, running or not.
-    pub fn containers(&self) -> Vec<String> {
+    pub(crate) fn containers(&self) -> Vec<String> {
         let filter = format!("label=ovnode.node={}", self.node);
         let list = ["ps", "--all", "--quiet", "--filter", &filter];
         let said = Command::new("docker").args(list).output().unwrap();
@@ -150,12 +150,12 @@ impl Daemon {
     }
 
     /// A file or folder of its own.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
     /// Its config file.
-    pub fn config(&self) -> PathBuf {
+    pub(crate) fn config(&self) -> PathBuf {
         self.path("node.toml")
     }
 

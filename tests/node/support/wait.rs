@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// Asks until there is a value. Tests never depend on speed: the limit only
 /// turns a hang into a failure that says what was waited for.
-pub async fn eventually<T>(
+pub(crate) async fn eventually<T>(
     what: &str,
     limit: Duration,
     mut ask: impl FnMut() -> Option<T>,

@@ -11,45 +11,45 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// A dispatcher of one node.
 #[derive(Clone)]
-pub struct Dispatch {
+pub(crate) struct Dispatch {
     /// Its connection, for what this file has no word for.
-    pub nats: async_nats::Client,
+    pub(crate) nats: async_nats::Client,
     node: String,
     me: String,
 }
 
 /// A job that was sent: its answer, and its story as it is told.
-pub struct Sent {
+pub(crate) struct Sent {
     /// Its id.
-    pub id: String,
+    pub(crate) id: String,
     /// The node's answer.
-    pub answer: Value,
+    pub(crate) answer: Value,
     story: async_nats::Subscriber,
 }
 
 /// All that was told of one job.
 #[derive(Debug, Default)]
-pub struct Story {
+pub(crate) struct Story {
     /// Every frame, in order.
-    pub frames: Vec<Value>,
+    pub(crate) frames: Vec<Value>,
     /// `Ov-Reason` headers of the exit.
-    pub reasons: Vec<String>,
+    pub(crate) reasons: Vec<String>,
 }
 
 impl Dispatch {
     /// Connects as dispatcher `me`.
-    pub async fn connect(nats: &str, node: &str, me: &str) -> Self {
+    pub(crate) async fn connect(nats: &str, node: &str, me: &str) -> Self {
         let nats = async_nats::connect(nats).await.unwrap();
         Self { nats, node: node.to_owned(), me: me.to_owned() }
     }
 
     /// The subject of requests.
-    pub fn subject(&self) -> String {
+    pub(crate) fn subject(&self) -> String {
         format!("ov.node.{}.in.{}", self.node, self.me)
     }
 
     /// Sends any bytes as a request; the answer.
-    pub async fn raw(&self, payload: impl Into<bytes::Bytes>) -> Value {
+    pub(crate) async fn raw(&self, payload: impl Into<bytes::Bytes>) -> Value {
         let asked = self.nats.request(self.subject(), payload.into());
         let said = tokio::time::timeout(LIMIT, asked).await;
         let said = said.expect("an answer in time").unwrap();
@@ -57,7 +57,7 @@ impl Dispatch {
     }
 
     /// Sends a frame of this type about `id`.
-    pub async fn about(&self, kind: &str, id: &str) -> Value {
+    pub(crate) async fn about(&self, kind: &str, id: &str) -> Value {
         let frame = json!({
             "v": 1, "seq": 1, "ts": now_ms(), "type": kind, "id": id,
         });
@@ -65,7 +65,7 @@ impl Dispatch {
     }
 
     /// Sends a job, subscribed to its story before.
-    pub async fn send(&self, job: Value) -> Sent {
+    pub(crate) async fn send(&self, job: Value) -> Sent {
         let id = job["id"].as_str().unwrap().to_owned();
         let story = self.nats.subscribe(format!("ov.job.{id}.>"));
         let story = story.await.unwrap();
@@ -76,12 +76,12 @@ impl Dispatch {
 
     /// Runs a shell script and hears its whole story; the exit is
     /// acknowledged.
-    pub async fn run(&self, script: &str) -> Story {
+    pub(crate) async fn run(&self, script: &str) -> Story {
         self.run_job(sh(script)).await
     }
 
     /// Runs a job and hears its whole story; the exit is acknowledged.
-    pub async fn run_job(&self, job: Value) -> Story {
+    pub(crate) async fn run_job(&self, job: Value) -> Story {
         let mut sent = self.send(job).await;
         assert_eq!(sent.answer["type"], "ack", "{}", sent.answer);
         let story = sent.story().await;
@@ -93,7 +93,7 @@ impl Dispatch {
 
 impl Sent {
     /// The next frame, with the headers it came with.
-    pub async fn next(&mut self) -> (Value, Vec<String>) {
+    pub(crate) async fn next(&mut self) -> (Value, Vec<String>) {
         let said = tokio::time::timeout(LIMIT, self.story.next()).await;
         let said = said.expect("a frame in time").unwrap();
         let reasons = said.headers.iter().flat_map(|headers| {
@@ -104,7 +104,7 @@ impl Sent {
     }
 
     /// The next frame of this type; others are passed over.
-    pub async fn until(&mut self, kind: &str) -> Value {
+    pub(crate) async fn until(&mut self, kind: &str) -> Value {
         loop {
             let (frame, _) = self.next().await;
             if frame["type"] == kind {
@@ -114,7 +114,7 @@ impl Sent {
     }
 
     /// Everything up to the exit.
-    pub async fn story(&mut self) -> Story {
+    pub(crate) async fn story(&mut self) -> Story {
         let mut told = Story::default();
         loop {
             let (frame, reasons) = self.next().await;
@@ -130,31 +130,31 @@ impl Sent {
 
 impl Story {
     /// The exit.
-    pub fn exit(&self) -> &Value {
+    pub(crate) fn exit(&self) -> &Value {
         self.frames.last().unwrap()
     }
 
     /// Reason and code of the exit.
-    pub fn end(&self) -> (&str, Option<i64>) {
+    pub(crate) fn end(&self) -> (&str, Option<i64>) {
         let exit = self.exit();
         (exit["reason"].as_str().unwrap(), exit["code"].as_i64())
     }
 
     /// All frames of one type.
-    pub fn of(&self, kind: &str) -> Vec<&Value> {
+    pub(crate) fn of(&self, kind: &str) -> Vec<&Value> {
         let all = self.frames.iter();
         all.filter(|frame| frame["type"] == kind).collect()
     }
 
     /// Its output, joined.
-    pub fn stdout(&self) -> String {
+    pub(crate) fn stdout(&self) -> String {
         let chunks = self.of("job_stdout").into_iter();
         chunks.map(|frame| frame["chunk"].as_str().unwrap()).collect()
     }
 }
 
 /// A job of artifact `sh@1`, which runs the script it is given.
-pub fn sh(script: &str) -> Value {
+pub(crate) fn sh(script: &str) -> Value {
     let script = base64::engine::general_purpose::STANDARD.encode(script);
     json!({
         "id": new_id(),
@@ -169,19 +169,19 @@ pub fn sh(script: &str) -> Value {
 }
 
 /// A `job` frame.
-pub fn job_frame(job: &Value) -> String {
+pub(crate) fn job_frame(job: &Value) -> String {
     let ts = now_ms();
     json!({ "v": 1, "seq": 1, "ts": ts, "type": "job", "job": job })
         .to_string()
 }
 
 /// A job id made now.
-pub fn new_id() -> String {
+pub(crate) fn new_id() -> String {
     format!("job_{}", ulid::Ulid::generate())
 }
 
 /// Unix milliseconds.
-pub fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
     u64::try_from(now.as_millis()).unwrap()
 }
