@@ -6,10 +6,12 @@
     reason = "a helper that fails is a test that fails"
 )]
 
+pub(crate) mod dispatch; // a dispatcher, and the examples run as one
 pub(crate) mod link; // a link with short intervals, and its clock
 pub(crate) mod nats; // a real nats-server, killed at the end
 pub(crate) mod proxy; // a TCP proxy that cuts, stalls and delays
 pub(crate) mod recorder; // everything that passes
+pub(crate) mod stub; // a node that only pretends
 
 use std::time::Duration;
 
