@@ -1,18 +1,27 @@
+use super::ask;
 use super::ctx::Ctx;
 use super::exit::Exit;
-use anyhow::anyhow;
-use clap::Args;
+use crate::contract::JobId;
 
-/// What `ovnode cancel` takes.
-#[derive(Debug, Args)]
+/// End a job: it is asked to, and killed when its grace is over.
+#[derive(Debug, clap::Args)]
 pub(super) struct CancelArgs {
-    /// The job, `job_<ULID>`
-    pub(super) id: String,
+    /// Its id
+    #[arg(value_parser = ask::job_id)]
+    id: JobId,
 }
 
 pub(super) fn run(
-    _args: &CancelArgs,
-    _ctx: &mut Ctx<'_>,
+    args: &CancelArgs,
+    ctx: &mut Ctx<'_>,
 ) -> anyhow::Result<Exit> {
-    Err(anyhow!("`ovnode cancel` is not built yet"))
+    let ended = ask::block_on(cancel(args, ctx))?;
+    ask::settle(ended)
+}
+
+async fn cancel(args: &CancelArgs, ctx: &mut Ctx<'_>) -> anyhow::Result<Exit> {
+    let id = &args.id;
+    ask::daemon(ctx).post(&format!("/v1/jobs/{id}/cancel")).await?;
+    writeln!(ctx.out, "{id} is being ended; `ovnode job {id}` shows its fate")?;
+    Ok(Exit::Done)
 }

@@ -1,19 +1,31 @@
+use super::ask;
 use super::ctx::Ctx;
 use super::exit::Exit;
-use anyhow::anyhow;
-use clap::Args;
+use super::render::{self, Style};
+use crate::contract::JobList;
 
-/// What `ovnode jobs` takes.
-#[derive(Debug, Args)]
+/// List the jobs that this node remembers.
+#[derive(Debug, clap::Args)]
 pub(super) struct JobsArgs {
-    /// One JSON document a line
+    /// Print the document
     #[arg(long)]
-    pub(super) json: bool,
+    json: bool,
 }
 
-pub(super) fn run(
-    _args: &JobsArgs,
-    _ctx: &mut Ctx<'_>,
-) -> anyhow::Result<Exit> {
-    Err(anyhow!("`ovnode jobs` is not built yet"))
+pub(super) fn run(args: &JobsArgs, ctx: &mut Ctx<'_>) -> anyhow::Result<Exit> {
+    let ended = ask::block_on(show(args, ctx))?;
+    ask::settle(ended)
+}
+
+async fn show(args: &JobsArgs, ctx: &mut Ctx<'_>) -> anyhow::Result<Exit> {
+    let answer = ask::daemon(ctx).get("/v1/jobs").await?;
+    if args.json {
+        ctx.out.write_all(&answer)?;
+        writeln!(ctx.out)?;
+        return Ok(Exit::Done);
+    }
+    let of: JobList = ask::document(&answer)?;
+    let style = Style::of_stdout(ctx.terminal);
+    write!(ctx.out, "{}", render::jobs(&of.jobs, style, of.at))?;
+    Ok(Exit::Done)
 }

@@ -4,6 +4,7 @@
 //! with an [`Exit`]; an error it returns is printed once, by `main`, in one
 //! line that says what to do next.
 mod args; // what can be typed
+mod ask; // questions to the daemon, and what their failures mean
 mod cancel;
 mod config;
 mod contract;
@@ -15,8 +16,10 @@ mod exit; // what the exit codes mean
 mod images;
 mod job;
 mod jobs;
+mod lines; // documents out of a stream
 mod logs;
 mod offers;
+mod render; // documents as text for people
 mod run;
 mod status;
 mod submit;

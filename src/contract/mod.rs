@@ -22,6 +22,7 @@ mod offer; // what a node can run right now
 mod read; // how every document is read
 mod reason; // the closed list behind `Ov-Reason`
 mod runtime; // a runtime on offer
+mod status; // what a node says of itself to people and programs
 mod storage; // storage on offer
 mod subject; // where on NATS
 mod time; // wall time and the two clocks of the kernel
@@ -58,6 +59,13 @@ pub use reason::{Reason, ReasonCode};
 pub use runtime::{
     Availability, PriceUnit, RuntimeKind, RuntimeLimits, RuntimeOffer,
     RuntimePrice,
+};
+pub use status::{
+    CapacityReport, ClassReport, CpuReport, DiskReport, EngineReport,
+    EngineState, ExitReport, GpuReport, HealthReport, JobDocument,
+    JobLimitsReport, JobList, JobPhase, JobReport, JobUseReport, JobsReport,
+    LinkReport, MemoryReport, NetworkReport, NodeReport, OfferReport,
+    ProbeReport, ReasonReport, RefusalReport, StatusDocument, Word,
 };
 pub use storage::{
     Durability, LifecycleAction, LifecycleRule, StorageClass, StorageOffer,

@@ -1,4 +1,4 @@
-use crate::contract::{NodeId, Timestamp};
+use crate::contract::{BadId, JobId, NodeId, Timestamp};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -86,9 +86,21 @@ fn keeping(path: &Path, source: io::Error) -> IdentityError {
 }
 
 fn made(now: Timestamp, path: &Path) -> Result<NodeId, IdentityError> {
-    let ulid = Ulid::from_parts(now.0, Ulid::generate().random());
-    let id = format!("node_{}", ulid.to_string());
+    let id = format!("node_{}", ulid_at(now));
     NodeId::try_from(id).map_err(|bad| keeping(path, io::Error::other(bad)))
+}
+
+/// A job's id, made at `now`: what a dispatcher mints as it sends.
+///
+/// # Errors
+/// Never for a clock of this age of the world.
+pub fn new_job_id(now: Timestamp) -> Result<JobId, BadId> {
+    JobId::try_from(format!("job_{}", ulid_at(now)))
+}
+
+/// A ULID of this moment, as text.
+pub(crate) fn ulid_at(now: Timestamp) -> String {
+    Ulid::from_parts(now.0, Ulid::generate().random()).to_string()
 }
 
 fn load(path: &Path) -> Result<Option<NodeId>, IdentityError> {

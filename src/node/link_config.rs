@@ -1,10 +1,13 @@
 //! The `[nats]` section as the link wants it.
 
 use super::config::{Config, NatsAuth, NatsConfig, Secret};
-use crate::contract::{NodeId, Timestamp};
+use crate::contract::{Clock, DispatcherId, NodeId, Timestamp};
+use crate::link::client::DispatcherConfig;
 use crate::link::{
     LinkAuth, LinkConfig, LinkTiming, LinkTls, Secret as LinkSecret,
 };
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Who this run of the daemon is.
 #[derive(Clone, Debug)]
@@ -25,7 +28,7 @@ pub(crate) fn link_config(config: &Config, run: &Instance) -> LinkConfig {
         auth: auth(nats),
         tls: tls(nats),
         prefix: nats.prefix.clone(),
-        inbox_prefix: inbox_prefix(nats),
+        inbox_prefix: nats.inbox_prefix.clone(),
         node: run.node.clone(),
         instance: run.id.clone(),
         started: run.started,
@@ -33,10 +36,6 @@ pub(crate) fn link_config(config: &Config, run: &Instance) -> LinkConfig {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         timing: LinkTiming::default(),
     }
-}
-
-fn inbox_prefix(nats: &NatsConfig) -> String {
-    nats.inbox_prefix.clone().unwrap_or_else(|| "_INBOX".to_owned())
 }
 
 fn auth(nats: &NatsConfig) -> LinkAuth {
@@ -62,5 +61,28 @@ fn tls(nats: &NatsConfig) -> LinkTls {
         required: nats.tls.required,
         roots: nats.tls.ca.clone(),
         certificate: pair.map(|it| (it.cert.clone(), it.key.clone())),
+    }
+}
+
+/// What a dispatcher on this machine must be told: the servers and
+/// credentials are the node's own.
+pub fn dispatcher_config(
+    config: &Config,
+    dispatcher: DispatcherId,
+    clock: Arc<dyn Clock>,
+) -> DispatcherConfig {
+    let nats = &config.nats;
+    DispatcherConfig {
+        servers: nats.servers.iter().map(ToString::to_string).collect(),
+        auth: auth(nats),
+        tls: tls(nats),
+        prefix: nats.prefix.clone(),
+        inbox_prefix: nats.inbox_prefix.clone(),
+        dispatcher,
+        clock,
+        offers_every: config.intervals.offer,
+        // An answer needs a durable row at the node, and may wait behind a
+        // reconnect of either side.
+        answer_within: Duration::from_secs(20),
     }
 }
