@@ -85,16 +85,16 @@ pub(crate) fn python() -> Option<Command> {
     Some(command)
 }
 
-/// The example in Rust, built where it is not built yet.
-pub(crate) async fn rust() -> Command {
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--example", "dispatch"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()
-        .await;
-    assert!(built.unwrap().success());
+/// The example in Rust; `None` where it was not built. `cargo test` builds
+/// the examples too; asked for one file of tests only, it may not have.
+pub(crate) fn rust() -> Option<Command> {
     // Tests lie in `deps`, examples beside it.
     let own = std::env::current_exe().unwrap();
     let target = own.parent().unwrap().parent().unwrap();
-    Command::new(target.join("examples/dispatch"))
+    let example = target.join("examples/dispatch");
+    if !example.exists() {
+        eprintln!("skipped: `cargo build --example dispatch` comes first");
+        return None;
+    }
+    Some(Command::new(example))
 }
