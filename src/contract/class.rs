@@ -4,15 +4,7 @@ use std::fmt;
 /// A kind of sandbox (`platform.runtime-class@1`), in the order in which
 /// they are listed everywhere.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize,
     Deserialize,
 )]
 #[serde(rename_all = "lowercase")]

@@ -35,7 +35,8 @@ impl TryFrom<String> for Token {
         if sized && clean {
             Ok(Self(raw))
         } else {
-            let wanted = "a NATS token (1 to 128 letters, digits, `_` and `-`)";
+            let wanted =
+                "a NATS token (1 to 128 letters, digits, `_` and `-`)";
             Err(BadId { raw, wanted })
         }
     }
@@ -76,9 +77,9 @@ impl JobId {
     /// bits. A first digit above 7 (which the contract's pattern allows)
     /// reads as its low bits would overflow: saturated, far in the future.
     pub fn made_ms(&self) -> u64 {
-        self.0[4..14]
-            .bytes()
-            .fold(0_u64, |ms, b| (ms << 5) | crockford(b).unwrap_or_default())
+        self.0[4..14].bytes().fold(0_u64, |ms, b| {
+            (ms << 5) | crockford(b).unwrap_or_default()
+        })
     }
 }
 

@@ -2,17 +2,8 @@ use serde::{Deserialize, Serialize};
 
 /// A moment of wall time, Unix milliseconds. Anything stored or sent uses it.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord,
+    Serialize, Deserialize,
 )]
 pub struct Timestamp(pub u64);
 
@@ -29,15 +20,7 @@ impl Timestamp {
 /// Milliseconds of CLOCK_MONOTONIC: stands still while the machine sleeps.
 /// All job time is counted on it.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize,
     Deserialize,
 )]
 pub struct MonoMs(pub u64);
@@ -45,15 +28,7 @@ pub struct MonoMs(pub u64);
 /// Milliseconds of CLOCK_BOOTTIME: goes on while the machine sleeps. A job's
 /// ttl is counted on it.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize,
     Deserialize,
 )]
 pub struct BootMs(pub u64);

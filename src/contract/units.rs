@@ -3,17 +3,8 @@ use std::fmt;
 
 /// A number of bytes.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord,
+    Serialize, Deserialize,
 )]
 pub struct Bytes(pub u64);
 
@@ -71,17 +62,8 @@ impl Ratio {
 
 /// Thousandths of a processor core.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord,
+    Serialize, Deserialize,
 )]
 pub struct MilliCores(pub u64);
 

@@ -4,8 +4,10 @@ use std::future::Future;
 
 /// A `Send` future of this room's result.
 pub trait Reply<T>: Future<Output = Result<T, EngineError>> + Send {}
-impl<T, F> Reply<T> for F where F: Future<Output = Result<T, EngineError>> + Send
-{}
+impl<T, F> Reply<T> for F where
+    F: Future<Output = Result<T, EngineError>> + Send
+{
+}
 
 /// The engine's own id of a container.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
