@@ -174,3 +174,26 @@ async fn round_trips_are_measured() {
     let slow = |trip: &ovnode::link::RoundTrip| trip.took.as_millis() >= 60;
     support::soon(trips.wait_for(slow)).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_seed_file_signs_us_in() {
+    let pair = nkeys::KeyPair::new_user();
+    let public = pair.public_key();
+    let users = format!("authorization {{ users: [{{nkey: {public}}}] }}");
+    let nats = Nats::with(&users);
+    let file = nats.file("node.nk");
+    std::fs::write(&file, format!("{}\n", pair.seed().unwrap())).unwrap();
+    let mut config = config(&nats.url());
+    config.auth = LinkAuth::NkeySeedFile(file);
+    Running::serving(config).await;
+}
+
+#[tokio::test]
+async fn a_name_and_password_may_stand_in_the_address() {
+    let users = "authorization { users: [{user: u1, password: p1}] }";
+    let nats = Nats::with(users);
+    let url = format!("nats://u1:p1@127.0.0.1:{}", nats.port());
+    let link = Running::serving(config(&url)).await;
+    let text = link.handle.state().borrow().to_string();
+    assert!(!text.contains("p1"), "{text}");
+}
