@@ -1,10 +1,15 @@
-use crate::contract::{Bytes, MilliCores, Ratio, Timestamp};
+use super::reading::Reading;
+use crate::contract::{BootMs, Bytes, MilliCores, Now, Ratio, Timestamp};
+use std::fmt;
 
 /// All samples of one moment: absent is not known, never zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// When it was measured.
     pub at: Timestamp,
+    /// The same moment on a clock that nobody sets and no sleep stops: what
+    /// tells its age.
+    pub taken: BootMs,
     /// Absent until two readings exist.
     pub cpu: Option<CpuSample>,
     /// Memory.
@@ -15,22 +20,90 @@ pub struct Snapshot {
     pub disk: Option<DiskSample>,
     /// Every GPU that answered, by UUID.
     pub gpus: Vec<GpuSample>,
-    /// What could not be read and should have been, as sentences.
-    pub warnings: Vec<String>,
+    /// How late the daemon's own timer was; absent outside the daemon.
+    pub event_loop_lag_ms: Option<f64>,
+    /// What could not be read and should have been: the node is degraded.
+    pub warnings: Vec<Remark>,
+    /// What explains the samples and is no fault.
+    pub notes: Vec<Remark>,
 }
 
-/// Processor, as far as this node may use it.
+impl Snapshot {
+    pub(super) fn begun(now: Now) -> Self {
+        Self { at: now.wall, taken: now.boot, ..Self::default() }
+    }
+
+    /// Keeps what a reading has to say and hands out its value.
+    pub(super) fn take<T>(
+        &mut self,
+        resource: Resource,
+        reading: Reading<T>,
+    ) -> Option<T> {
+        let remark = |text| Remark { resource, text };
+        self.warnings.extend(reading.warnings.into_iter().map(remark));
+        self.notes.extend(reading.notes.into_iter().map(remark));
+        reading.value
+    }
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resource {
+    /// Processor.
+    Cpu,
+    /// Memory.
+    Memory,
+    /// Uplinks.
+    Network,
+    /// Filesystems.
+    Disk,
+    /// GPUs.
+    Gpu,
+}
+
+impl Resource {
+    /// Its name in a sentence.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+            Self::Network => "network",
+            Self::Disk => "disk",
+            Self::Gpu => "gpu",
+        }
+    }
+}
+
+/// Something to say about a resource, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// About what.
+    pub resource: Resource,
+    /// One sentence without a full stop.
+    pub text: String,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.resource.as_str(), self.text)
+    }
+}
+
+/// Processor, as far as jobs may use it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CpuSample {
-    /// Busy share of the window.
+    /// Busy share of the window, over the processors that jobs may use.
     pub utilization: Ratio,
-    /// What there is: the lower of the machine's and the cgroup's.
+    /// What there is: the lowest of online, cpuset and quota.
     pub total: MilliCores,
+    /// What of it nobody used over the window. A quota is a share of a
+    /// machine that others use too, so this is not `total` times idle.
+    pub free: MilliCores,
     /// What bound it: the machine, or a cgroup's path.
     pub bound_by: String,
 }
 
-/// Memory, as far as this node may use it.
+/// Memory, as far as jobs may use it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemorySample {
     /// What there is: the lower of the machine's and the cgroup's.

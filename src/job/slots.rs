@@ -99,6 +99,12 @@ impl Slots {
         slots.saturating_sub(book.taken_of(class))
     }
 
+    /// Users that no job has.
+    pub(crate) fn free_users(&self) -> usize {
+        let book = self.book();
+        book.uids.len().saturating_sub(book.leased.len())
+    }
+
     pub(crate) fn promised(&self) -> Promised {
         let book = self.book();
         let mut sum = Promised::default();

@@ -151,9 +151,9 @@ impl Daemon {
         }
     }
 
-    /// What the daemon is doing, in one line, and when that changes.
-    pub fn summary(&self) -> (String, watch::Receiver<crate::job::JobsView>) {
-        (self.senses.summary(), self.jobs.view())
+    /// What the daemon is doing, in one line.
+    pub fn summary(&self) -> String {
+        self.senses.summary()
     }
 }
 

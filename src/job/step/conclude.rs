@@ -197,19 +197,35 @@ fn with_result(
 ) -> Conclusion {
     let size = record.result_bytes.max(written.len() as u64);
     if size > terms.result.0 {
-        let text =
-            format!("a result of {size} bytes, over its {}", terms.result);
-        return Conclusion::of(ExitReason::Limit, exited.exit.usage)
-            .because(ReasonCode::LimitReached, text);
+        return over_result(terms, size, exited.exit.usage);
     }
     exited.exit.code = Some(0);
-    match result::parse(written) {
-        Ok(value) => exited.exit.result = value,
-        Err(said) => {
-            return exited.because(ReasonCode::BadResult, said);
-        }
+    if (written.len() as u64) < record.result_bytes {
+        let text = format!("{} bytes of {size}", written.len());
+        let said = format!("the result was lost to a full disk ({text})");
+        return exited.because(ReasonCode::BadResult, said);
     }
-    exited
+    match result::parse(written) {
+        // Numbers may be written longer than they were read.
+        Ok(value) if json_bytes(&value) > terms.result.0 => {
+            over_result(terms, json_bytes(&value), exited.exit.usage)
+        }
+        Ok(result) => {
+            exited.exit.result = result;
+            exited
+        }
+        Err(said) => exited.because(ReasonCode::BadResult, said),
+    }
+}
+
+fn over_result(terms: &Terms, size: u64, usage: Usage) -> Conclusion {
+    let text = format!("a result of {size} bytes, over its {}", terms.result);
+    Conclusion::of(ExitReason::Limit, usage)
+        .because(ReasonCode::LimitReached, text)
+}
+
+fn json_bytes(value: &Value) -> u64 {
+    value.to_string().len() as u64
 }
 
 /// The exit of a job that the daemon or PID 1 ended.

@@ -10,5 +10,7 @@ mod table; // the transitions
 #[cfg(test)]
 mod tests; // every transition as data
 pub(crate) use conclude::{Conclusion, End, LastSeen};
-pub(crate) use phase::{Cause, Exec, Phase, Terms};
-pub(crate) use table::{Effect, Event, OpenFault, Step, step};
+pub(crate) use phase::{Exec, Phase, Terms};
+pub(crate) use table::{Effect, Event, OpenFault, step};
+#[cfg(test)]
+use {phase::Cause, table::Step};

@@ -1,0 +1,290 @@
+use super::admission::{Refusal, Standing};
+use super::view::{EndedCounts, RefusalSeen, RunningJob, StartLatency};
+use crate::contract::{
+    DispatcherId, ExitReason, JobId, MonoMs, Ratio, Reason, RuntimeClass,
+    Timestamp,
+};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::{mpsc, watch};
+
+/// Refusals kept for whoever looks at the node.
+const REFUSALS: usize = 50;
+/// Ended jobs of which the share of failed ones is said.
+const LAST_ENDED: usize = 100;
+/// Starts of a class from which its latencies are said.
+const LAST_STARTS: usize = 100;
+
+/// What a supervisor is told from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Its dispatcher wants the job ended.
+    Cancel,
+    /// The owner wants it ended.
+    Stop,
+}
+
+/// Why there is nobody to take an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotRunning;
+
+/// The jobs that are here, and what became of those that were: what every
+/// part of the room writes to and whoever looks reads from.
+#[derive(Debug)]
+pub(crate) struct Board {
+    book: Mutex<Book>,
+    changed: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Book {
+    standing: Standing,
+    withdrawn: BTreeMap<RuntimeClass, Reason>,
+    checked: Option<Timestamp>,
+    jobs: BTreeMap<JobId, Entry>,
+    refusals: VecDeque<RefusalSeen>,
+    ended: EndedCounts,
+    failed: VecDeque<bool>,
+    starts: BTreeMap<RuntimeClass, VecDeque<u64>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    orders: mpsc::Sender<Order>,
+    job: RunningJob,
+}
+
+impl Board {
+    /// A board of a node that is starting: no class is offered before its
+    /// probe passed.
+    pub(crate) fn new(withdrawn: BTreeMap<RuntimeClass, Reason>) -> Self {
+        let book = Book { withdrawn, ..Book::default() };
+        Self { book: Mutex::new(book), changed: watch::Sender::new(0) }
+    }
+
+    /// Changes with whatever is written.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        self.book().standing
+    }
+
+    pub(crate) fn set_standing(&self, standing: Standing) {
+        self.write(|book| book.standing = standing);
+    }
+
+    pub(crate) fn withdrawn(&self, class: RuntimeClass) -> Option<Reason> {
+        self.book().withdrawn.get(&class).cloned()
+    }
+
+    /// A class was probed at `at`: withdrawn with a reason, or offered.
+    pub(crate) fn probed(
+        &self,
+        class: RuntimeClass,
+        why_not: Option<Reason>,
+        at: Timestamp,
+    ) {
+        self.write(|book| {
+            book.checked = Some(at);
+            match why_not {
+                Some(why) => drop(book.withdrawn.insert(class, why)),
+                None => drop(book.withdrawn.remove(&class)),
+            }
+        });
+    }
+
+    pub(crate) fn checked(&self) -> Option<Timestamp> {
+        self.book().checked
+    }
+
+    /// A supervisor took a job; it hears orders on the other end.
+    pub(crate) fn enter(&self, job: RunningJob, orders: mpsc::Sender<Order>) {
+        let id = job.id.clone();
+        self.write(|book| book.jobs.insert(id, Entry { orders, job }));
+    }
+
+    /// Something about a job changed.
+    pub(crate) fn update(
+        &self,
+        id: &JobId,
+        change: impl FnOnce(&mut RunningJob),
+    ) {
+        self.write(|book| {
+            if let Some(entry) = book.jobs.get_mut(id) {
+                change(&mut entry.job);
+            }
+        });
+    }
+
+    /// A job of `class` started so long after its receipt.
+    pub(crate) fn started(&self, class: RuntimeClass, took_ms: u64) {
+        self.write(|book| {
+            let starts = book.starts.entry(class).or_default();
+            push(starts, took_ms, LAST_STARTS);
+        });
+    }
+
+    /// A job's exit is written.
+    pub(crate) fn ended(&self, reason: ExitReason) {
+        self.write(|book| {
+            *book.ended.entry(reason).or_default() += 1;
+            let failed = reason == ExitReason::Failed;
+            push(&mut book.failed, failed, LAST_ENDED);
+        });
+    }
+
+    /// A job's last word is on its way: it is here no more.
+    pub(crate) fn leave(&self, id: &JobId) {
+        self.write(|book| drop(book.jobs.remove(id)));
+    }
+
+    pub(crate) fn refused(&self, seen: RefusalSeen) {
+        self.write(|book| push(&mut book.refusals, seen, REFUSALS));
+    }
+
+    /// Tells a job's supervisor something. A full queue holds an order to
+    /// end already, and one is as good as two.
+    pub(crate) fn order(
+        &self,
+        id: &JobId,
+        order: Order,
+    ) -> Result<(), NotRunning> {
+        let book = self.book();
+        let entry = book.jobs.get(id).ok_or(NotRunning)?;
+        match entry.orders.try_send(order) {
+            Ok(()) | Err(mpsc::error::TrySendError::Full(_)) => Ok(()),
+            Err(mpsc::error::TrySendError::Closed(_)) => Err(NotRunning),
+        }
+    }
+
+    pub(crate) fn jobs(&self) -> Vec<RunningJob> {
+        self.book().jobs.values().map(|entry| entry.job.clone()).collect()
+    }
+
+    /// Ended jobs whose last words still wait for the link.
+    pub(crate) fn unsent(&self) -> usize {
+        let book = self.book();
+        book.jobs.values().filter(|entry| entry.job.phase == "ended").count()
+    }
+
+    pub(crate) fn refusals(&self) -> Vec<RefusalSeen> {
+        self.book().refusals.iter().cloned().collect()
+    }
+
+    pub(crate) fn ended_counts(&self) -> EndedCounts {
+        self.book().ended.clone()
+    }
+
+    /// `failed` among the last ended jobs; `None` before the first ended.
+    pub(crate) fn error_rate(&self) -> Option<Ratio> {
+        let book = self.book();
+        let all = book.failed.len();
+        let failed = book.failed.iter().filter(|failed| **failed).count();
+        // Both are at most 100.
+        (all > 0).then(|| Ratio::clamped(failed as f64 / all as f64))?
+    }
+
+    pub(crate) fn starts(&self) -> BTreeMap<RuntimeClass, StartLatency> {
+        let book = self.book();
+        let of = |starts: &VecDeque<u64>| {
+            let mut sorted: Vec<_> = starts.iter().copied().collect();
+            sorted.sort_unstable();
+            let at = |share: usize| {
+                let last = sorted.len().saturating_sub(1);
+                sorted.get(last * share / 100).copied().unwrap_or_default()
+            };
+            StartLatency { p50_ms: at(50), p95_ms: at(95) }
+        };
+        book.starts.iter().map(|(class, all)| (*class, of(all))).collect()
+    }
+
+    fn write<T>(&self, change: impl FnOnce(&mut Book) -> T) {
+        drop(change(&mut self.book()));
+        self.changed.send_modify(|n| *n = n.wrapping_add(1));
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // Each change is one insert or assignment: none can be half done.
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn push<T>(queue: &mut VecDeque<T>, item: T, most: usize) {
+    if queue.len() >= most {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}
+
+impl RefusalSeen {
+    /// A refusal as it is shown.
+    pub(crate) fn of(
+        refusal: &Refusal,
+        dispatcher: &DispatcherId,
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            at,
+            dispatcher: dispatcher.clone(),
+            id: refusal.id.clone(),
+            code: refusal.code,
+            message: refusal.message.clone(),
+        }
+    }
+}
+
+impl RunningJob {
+    /// How long ago it was received, on the clock that sleep stops.
+    pub fn age_ms(&self, now: MonoMs) -> u64 {
+        now.0.saturating_sub(self.received_mono.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_rate_is_that_of_the_last_hundred() {
+        let board = Board::new(BTreeMap::new());
+        assert_eq!(board.error_rate(), None);
+        for _ in 0..50 {
+            board.ended(ExitReason::Failed);
+        }
+        assert_eq!(board.error_rate(), Ratio::clamped(1.0));
+        for _ in 0..75 {
+            board.ended(ExitReason::Exited);
+        }
+        assert_eq!(board.error_rate(), Ratio::clamped(0.25));
+        assert_eq!(board.ended_counts()[&ExitReason::Failed], 50);
+    }
+
+    #[test]
+    fn latencies_are_the_middle_and_the_edge_of_what_was_seen() {
+        let board = Board::new(BTreeMap::new());
+        for ms in (1..=100).rev() {
+            board.started(RuntimeClass::Function, ms);
+        }
+        let want = StartLatency { p50_ms: 50, p95_ms: 95 };
+        assert_eq!(board.starts()[&RuntimeClass::Function], want);
+    }
+
+    #[test]
+    fn only_the_last_refusals_are_kept() {
+        let board = Board::new(BTreeMap::new());
+        let who: DispatcherId = "alice".to_owned().try_into().unwrap();
+        for n in 0..60 {
+            board.refused(RefusalSeen {
+                at: Timestamp(n),
+                dispatcher: who.clone(),
+                id: None,
+                code: crate::contract::FaultCode::NotReady,
+                message: String::new(),
+            });
+        }
+        let seen = board.refusals();
+        assert_eq!((seen.len(), seen[0].at), (50, Timestamp(10)));
+    }
+}

@@ -1,0 +1,275 @@
+use super::admission::{
+    Admitted, ClassStanding, ControlVerdict, NodeView, ReceivedFrame, Refusal,
+    Room, Verdict, admit, control,
+};
+use super::board::Order;
+use super::sandbox::Workshop;
+use super::slots::{NoSlot, Slots};
+use super::step::Terms;
+use super::supervisor::{Context, JobCard, Supervisor};
+use super::view::RefusalSeen;
+use super::{ClassPlan, JobPlan};
+use crate::contract::{
+    Answer, Bytes, DispatcherId, FaultCode, Job, JobId, Now, Reason,
+    RuntimeClass,
+};
+use crate::ledger::{Admission, LedgerError};
+use crate::link::{Received, ReplyTo};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+use tracing::Instrument;
+
+/// Ended jobs whose last words may wait for the link at once: each keeps a
+/// ring of output on the disk, 64 MiB of it at most.
+const UNSENT: usize = 64;
+/// Orders a supervisor has not read yet: there are two kinds, and the second
+/// of a kind changes nothing.
+const ORDERS: usize = 4;
+/// What an exit has beside its result, and the server's protocol around it.
+const AROUND_RESULT: u64 = 4096;
+
+/// Whoever answers requests: one task, so that two requests for the last slot
+/// are judged one after the other.
+pub(crate) struct Desk<W: Workshop> {
+    pub(crate) context: Arc<Context<W>>,
+    pub(crate) plan: Arc<JobPlan>,
+    pub(crate) slots: Slots,
+    /// Memory that a further job could have, if it is known.
+    pub(crate) memory: watch::Receiver<Option<Bytes>>,
+    /// The largest message that the server takes now.
+    pub(crate) max_payload: Arc<dyn Fn() -> usize + Send + Sync>,
+    pub(crate) jobs: mpsc::Receiver<Received>,
+    pub(crate) controls: mpsc::Receiver<Received>,
+}
+
+impl<W: Workshop> Desk<W> {
+    /// Answers until the daemon ends.
+    pub(crate) async fn run(mut self) {
+        let stop = self.context.stop.clone();
+        loop {
+            tokio::select! {
+                biased; // a flood of jobs must not hide a cancel
+                () = stop.cancelled() => return,
+                Some(received) = self.controls.recv() => self.control(received),
+                Some(received) = self.jobs.recv() => self.job(received),
+                else => return,
+            }
+        }
+    }
+
+    fn job(&self, received: Received) {
+        let now = self.context.clock.now();
+        let verdict = self.judge(&received, now);
+        let Received { dispatcher, reply, .. } = received;
+        match verdict {
+            Verdict::Admit(admitted) => {
+                let (seq, id) = (admitted.seq, admitted.job.id.clone());
+                match self.take(*admitted, &dispatcher, now) {
+                    Ok(()) => self.ack(reply, seq, id, now),
+                    Err(refusal) => {
+                        self.refuse(reply, &dispatcher, refusal, now);
+                    }
+                }
+            }
+            Verdict::Held { seq, id } => self.ack(reply, seq, id, now),
+            Verdict::Ended { seq, id } => {
+                self.context.resender.now(&id);
+                self.ack(reply, seq, id, now);
+            }
+            Verdict::Refuse(said) => {
+                self.refuse(reply, &dispatcher, said, now);
+            }
+        }
+    }
+
+    fn judge(&self, received: &Received, now: Now) -> Verdict {
+        let board = &self.context.board;
+        let classes: BTreeMap<_, _> = self
+            .plan
+            .classes
+            .keys()
+            .map(|&class| {
+                let withdrawn = board.withdrawn(class);
+                let free = self.slots.free(class);
+                (class, ClassStanding { withdrawn, free })
+            })
+            .collect();
+        let view = NodeView {
+            plan: &self.plan,
+            standing: board.standing(),
+            classes: &classes,
+            room: Room {
+                memory: *self.memory.borrow(),
+                users: self.slots.free_users(),
+                unsent: board.unsent(),
+                unsent_most: UNSENT,
+            },
+            lookup: &|id| self.context.ledger.lookup(id),
+            floor: self.context.ledger.floor(),
+        };
+        let frame = ReceivedFrame {
+            dispatcher: &received.dispatcher,
+            payload: &received.payload,
+            size: received.size,
+        };
+        admit(&view, &frame, now)
+    }
+
+    /// The slot, then the row, then the task; the answer comes after.
+    fn take(
+        &self,
+        admitted: Admitted,
+        from: &DispatcherId,
+        now: Now,
+    ) -> Result<(), Refusal> {
+        let Admitted { seq, job, artifact, class } = admitted;
+        let refused = |code, message: String| Refusal {
+            seq,
+            id: Some(job.id.as_str().to_owned()),
+            code,
+            message,
+            reasons: Vec::new(),
+        };
+        let lease = self.slots.lease(job.class).map_err(|none| {
+            refused(FaultCode::NotReady, no_slot(job.class, none))
+        })?;
+        let hash = job.hash();
+        let row = Admission {
+            id: job.id.clone(),
+            dispatcher: from.clone(),
+            hash: hash.clone(),
+            received: now,
+        };
+        self.context
+            .ledger
+            .admit(row)
+            .map_err(|err| refused(ledger_code(&err), err.to_string()))?;
+        let terms = self.terms(&job, &class, now);
+        let dispatcher = from.clone();
+        self.supervise(JobCard {
+            job,
+            hash,
+            dispatcher,
+            artifact,
+            class,
+            terms,
+            lease,
+        });
+        Ok(())
+    }
+
+    fn supervise(&self, card: JobCard) {
+        let (orders, taken) = mpsc::channel(ORDERS);
+        self.context.board.enter(card.listed(), orders);
+        let span = tracing::info_span!(
+            "job",
+            job.id = %card.job.id,
+            job.class = %card.job.class,
+            job.dispatcher = %card.dispatcher,
+        );
+        let job = Supervisor::new(self.context.clone(), card, taken).run();
+        self.context.tasks.spawn(job.instrument(span));
+    }
+
+    fn terms(&self, job: &Job, class: &ClassPlan, received: Now) -> Terms {
+        let payload = u64::try_from((self.max_payload)()).unwrap_or(u64::MAX);
+        let fits = payload.saturating_sub(AROUND_RESULT);
+        Terms {
+            received,
+            ttl: job.ttl,
+            wall: job.limits.wall,
+            cpu: job.limits.cpu,
+            grace: self.plan.cancel_grace,
+            output: class.caps.output,
+            result: Bytes(class.caps.result.0.min(fits)),
+        }
+    }
+
+    fn control(&self, received: Received) {
+        let now = self.context.clock.now();
+        let ledger = &self.context.ledger;
+        let lookup = |id: &JobId| ledger.lookup(id);
+        let Received { dispatcher, payload, reply, .. } = received;
+        let known = (&lookup as &dyn Fn(&JobId) -> _, ledger.floor());
+        match control(&dispatcher, &payload, known, now) {
+            ControlVerdict::Cancel { seq, id } => {
+                // None there means that its exit is written this moment.
+                if self.context.board.order(&id, Order::Cancel).is_err() {
+                    self.context.resender.now(&id);
+                }
+                self.ack(reply, seq, id, now);
+            }
+            ControlVerdict::Ended { seq, id } => {
+                self.context.resender.now(&id);
+                self.ack(reply, seq, id, now);
+            }
+            ControlVerdict::Settle { seq, id } => {
+                if let Err(err) = ledger.acknowledged(&id, now) {
+                    tracing::warn!(error = %err, "not settled");
+                }
+                self.ack(reply, seq, id, now);
+            }
+            ControlVerdict::Entomb { id, mut refusal } => {
+                // The id is only said to be refused for good once it is.
+                let row = ledger.cancelled_tombstone(&id, &dispatcher, now);
+                if let Err(err) = row {
+                    (refusal.code, refusal.message) =
+                        (FaultCode::NotReady, err.to_string());
+                }
+                self.refuse(reply, &dispatcher, refusal, now);
+            }
+            ControlVerdict::Refuse(refusal) => {
+                self.refuse(reply, &dispatcher, refusal, now);
+            }
+        }
+    }
+
+    fn ack(&self, reply: Option<ReplyTo>, seq: u64, id: JobId, now: Now) {
+        let answer = Answer::Ack { seq, ts: now.wall, id };
+        tell(reply, &answer, &[]);
+    }
+
+    fn refuse(
+        &self,
+        reply: Option<ReplyTo>,
+        from: &DispatcherId,
+        refusal: Refusal,
+        now: Now,
+    ) {
+        let seen = RefusalSeen::of(&refusal, from, now.wall);
+        self.context.board.refused(seen);
+        let Refusal { seq, id, code, message, reasons } = refusal;
+        tracing::info!(code = %code, message, "a request is refused");
+        let answer = Answer::Nack { seq, ts: now.wall, id, code, message };
+        tell(reply, &answer, &reasons);
+    }
+}
+
+fn tell(reply: Option<ReplyTo>, answer: &Answer, reasons: &[Reason]) {
+    if let Some(reply) = reply {
+        reply.answer(answer.to_json().into(), reasons);
+    }
+}
+
+fn no_slot(class: RuntimeClass, none: NoSlot) -> String {
+    match none {
+        NoSlot::NotConfigured => format!("class {class} is not configured"),
+        NoSlot::Taken { slots } => {
+            format!("wanted 1 slot of class {class}, free are 0 of {slots}")
+        }
+        NoSlot::NoUser { users } => {
+            format!("wanted 1 user for the job, free are 0 of {users}")
+        }
+    }
+}
+
+fn ledger_code(err: &LedgerError) -> FaultCode {
+    match err {
+        LedgerError::Full { .. } => FaultCode::NotReady,
+        LedgerError::Known(_)
+        | LedgerError::Unknown(_)
+        | LedgerError::BelowFloor { .. }
+        | LedgerError::NotNow { .. } => FaultCode::BadValue,
+    }
+}

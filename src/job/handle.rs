@@ -1,0 +1,292 @@
+use super::board::{Board, NotRunning, Order};
+use super::desk::Desk;
+use super::probe::{ProbeReport, ProbeTask};
+use super::resend::{ResendTask, Resender};
+use super::sandbox::{EngineWorkshop, RemoveTask, Remover, SandboxNames};
+use super::shelf::{LogsError, Shelf};
+use super::slots::Slots;
+use super::supervisor::Context;
+use super::view::{ClassView, JobsView};
+use super::{JobPlan, Standing};
+use crate::contract::{
+    Bytes, Clock, DispatcherId, JobId, NodeId, Reason, ReasonCode, Subjects,
+};
+use crate::engine::Engine;
+use crate::ledger::Ledger;
+use crate::link::{Outbox, Received};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How long changes are gathered before a view is made of them: a burst of
+/// jobs makes one view, and an offer is still at once.
+const GATHER: Duration = Duration::from_millis(20);
+
+/// What jobs need from the floors below and from the node.
+pub struct JobsParts<E> {
+    /// What the owner lets jobs have.
+    pub plan: JobPlan,
+    /// Under which subjects, as which node.
+    pub names: (Subjects, NodeId),
+    /// The container engine.
+    pub engine: Arc<E>,
+    /// The node's memory.
+    pub ledger: Ledger,
+    /// The way out.
+    pub outbox: Outbox,
+    /// `Inbound::jobs` and `Inbound::controls`.
+    pub requests: (mpsc::Receiver<Received>, mpsc::Receiver<Received>),
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Makes `sb_<ULID>`.
+    pub sandboxes: SandboxNames,
+    /// Makes numbers from 0 to 1.
+    pub jitter: Arc<dyn Fn() -> f64 + Send + Sync>,
+    /// The largest message that the server takes now.
+    pub max_payload: Arc<dyn Fn() -> usize + Send + Sync>,
+    /// Memory that a further job could have; `None` while it is not known.
+    pub memory: watch::Receiver<Option<Bytes>>,
+    /// Where tasks are spawned.
+    pub tasks: TaskTracker,
+    /// Ends every task here at once; [`JobsHandle::shutdown`] comes before.
+    pub stop: CancellationToken,
+}
+
+/// The part of the daemon that runs jobs.
+pub struct Jobs;
+
+impl Jobs {
+    /// Starts it. No job is taken before [`JobsHandle::set_standing`] opens
+    /// the node, and none of a class before its probe passed.
+    pub fn start<E: Engine>(parts: JobsParts<E>) -> JobsHandle {
+        let plan = Arc::new(parts.plan);
+        let said = "its sandbox was not probed yet";
+        let starting = || Reason::new(ReasonCode::Starting, said);
+        let withdrawn = plan.classes.keys().map(|c| (*c, starting()));
+        let board = Arc::new(Board::new(withdrawn.collect()));
+        let slots = Slots::new(&plan);
+        let (resender, requests) = Resender::new();
+        let (remover, removals) = Remover::new();
+        let (stop, tasks) = (parts.stop, parts.tasks);
+        let workshop = EngineWorkshop {
+            engine: parts.engine.clone(),
+            node: parts.names.1.clone(),
+            init: plan.init.clone(),
+            records: plan.records.clone(),
+            names: parts.sandboxes,
+            remover: remover.clone(),
+        };
+        let removing = RemoveTask {
+            removals,
+            remover,
+            engine: parts.engine,
+            node: parts.names.1.clone(),
+            records: plan.records.clone(),
+            stop: stop.clone(),
+        };
+        tasks.spawn(removing.run());
+        let context = Arc::new(Context {
+            workshop,
+            clock: parts.clock.clone(),
+            outbox: parts.outbox.clone(),
+            ledger: parts.ledger.clone(),
+            names: parts.names,
+            board: board.clone(),
+            shelf: Arc::new(Shelf::default()),
+            resender: resender.clone(),
+            tasks: tasks.clone(),
+            stop: stop.clone(),
+        });
+        let ways = (parts.ledger.clone(), parts.outbox);
+        let (clock, jitter) = (parts.clock, parts.jitter);
+        let resending =
+            ResendTask::new(requests, ways, clock, jitter, stop.clone());
+        tasks.spawn(resending.run());
+        let (probe, reports) =
+            ProbeTask::new(context.clone(), plan.clone(), slots.clone());
+        let asked = probe.asked();
+        tasks.spawn(probe.run());
+        let shelf = context.shelf.clone();
+        let desk = Desk {
+            context,
+            plan: plan.clone(),
+            slots: slots.clone(),
+            memory: parts.memory,
+            max_payload: parts.max_payload,
+            jobs: parts.requests.0,
+            controls: parts.requests.1,
+        };
+        tasks.spawn(desk.run());
+        let viewer =
+            Viewer { board: board.clone(), plan, slots, ledger: parts.ledger };
+        let (shown, view) = watch::channel(viewer.view());
+        tasks.spawn(viewer.run(shown, stop));
+        JobsHandle { board, shelf, resender, view, reports, asked }
+    }
+}
+
+/// What the rest of the daemon holds of its jobs.
+#[derive(Clone)]
+pub struct JobsHandle {
+    board: Arc<Board>,
+    shelf: Arc<Shelf>,
+    resender: Resender,
+    view: watch::Receiver<JobsView>,
+    reports: watch::Receiver<Vec<ProbeReport>>,
+    asked: Arc<Notify>,
+}
+
+/// There is no such job here (any more).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("job {0} does not run here")]
+pub struct NotHere(pub JobId);
+
+impl JobsHandle {
+    /// All that anyone may see, and when it changes.
+    pub fn view(&self) -> watch::Receiver<JobsView> {
+        self.view.clone()
+    }
+
+    /// The last probe of every class, and when that changes.
+    pub fn reports(&self) -> watch::Receiver<Vec<ProbeReport>> {
+        self.reports.clone()
+    }
+
+    /// Whether the node takes jobs from now on.
+    pub fn set_standing(&self, standing: Standing) {
+        self.board.set_standing(standing);
+    }
+
+    /// Probes every class now: after an engine or a firewall came back.
+    pub fn probe_now(&self) {
+        self.asked.notify_one();
+    }
+
+    /// The link is up again: exits not acknowledged are said again.
+    pub fn reconnected(&self) {
+        self.resender.all();
+    }
+
+    /// Ends a job on the owner's word, as its dispatcher's cancel would.
+    ///
+    /// # Errors
+    /// When it is not here; one that ended is not.
+    pub fn cancel(&self, id: &JobId) -> Result<(), NotHere> {
+        self.order(id, Order::Cancel)
+    }
+
+    fn order(&self, id: &JobId, order: Order) -> Result<(), NotHere> {
+        let told = self.board.order(id, order);
+        told.map_err(|NotRunning| NotHere(id.clone()))
+    }
+
+    /// The last bytes of a job's output, while that is kept.
+    ///
+    /// # Errors
+    /// When it is not kept, or cannot be read.
+    pub fn logs(&self, id: &JobId, most: usize) -> Result<Vec<u8>, LogsError> {
+        self.shelf.last(id, most)
+    }
+
+    /// Whose job it is or was, while its output is kept.
+    pub fn owner(&self, id: &JobId) -> Option<DispatcherId> {
+        self.shelf.dispatcher(id)
+    }
+
+    /// Takes no more jobs, ends those that are here with reason `stopped`,
+    /// and waits until the last word of each is on its way.
+    ///
+    /// # Errors
+    /// The number of jobs that were still here at the deadline.
+    pub async fn shutdown(&self, deadline: Duration) -> Result<(), usize> {
+        self.set_standing(Standing::Stopping);
+        let mut changes = self.board.changes();
+        let gone = async {
+            loop {
+                changes.mark_unchanged();
+                let left = self.board.jobs();
+                for job in &left {
+                    // One that is not there any more needs no order.
+                    drop(self.order(&job.id, Order::Stop));
+                }
+                if left.is_empty() || changes.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        match tokio::time::timeout(deadline, gone).await {
+            Ok(()) => Ok(()),
+            Err(_late) => Err(self.board.jobs().len()),
+        }
+    }
+}
+
+/// Makes a view of whatever changed.
+struct Viewer {
+    board: Arc<Board>,
+    plan: Arc<JobPlan>,
+    slots: Slots,
+    ledger: Ledger,
+}
+
+impl Viewer {
+    async fn run(
+        self,
+        shown: watch::Sender<JobsView>,
+        stop: CancellationToken,
+    ) {
+        let (mut board, mut slots) =
+            (self.board.changes(), self.slots.changes());
+        loop {
+            let next = async {
+                tokio::select! {
+                    changed = board.changed() => changed,
+                    changed = slots.changed() => changed,
+                }
+            };
+            let changed = tokio::select! {
+                () = stop.cancelled() => return,
+                changed = next => changed,
+            };
+            if changed.is_err() {
+                return;
+            }
+            tokio::time::sleep(GATHER).await;
+            board.mark_unchanged();
+            slots.mark_unchanged();
+            shown.send_if_modified(|view| {
+                let next = self.view();
+                let differs = *view != next;
+                *view = next;
+                differs
+            });
+        }
+    }
+
+    fn view(&self) -> JobsView {
+        let class = |(class, plan): (&_, &super::ClassPlan)| {
+            let withdrawn = self.board.withdrawn(*class);
+            let free = self.slots.free(*class);
+            ClassView {
+                class: *class,
+                free: if withdrawn.is_none() { free } else { 0 },
+                withdrawn,
+                slots: plan.slots,
+            }
+        };
+        JobsView {
+            standing: self.board.standing(),
+            classes: self.plan.classes.iter().map(class).collect(),
+            promised: self.slots.promised(),
+            jobs: self.board.jobs(),
+            refusals: self.board.refusals(),
+            ended: self.board.ended_counts(),
+            error_rate: self.board.error_rate(),
+            starts: self.board.starts(),
+            ledger: self.ledger.counts(),
+            checked: self.board.checked(),
+        }
+    }
+}

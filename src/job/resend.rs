@@ -1,0 +1,183 @@
+use crate::contract::{Clock, JobId};
+use crate::ledger::{Ledger, RowState};
+use crate::link::{Outbox, Outgoing};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// The first repeat of an exit that nobody acknowledged.
+const FIRST: Duration = Duration::from_secs(1);
+/// The longest pause between repeats.
+const LONGEST: Duration = Duration::from_secs(3600);
+/// After a week an exit settles without an acknowledgement.
+const GIVE_UP_MS: u64 = 7 * 24 * 3600 * 1000;
+/// Requests that wait: each is an id, and one that finds the queue full is
+/// made up for by the timer.
+const QUEUE: usize = 1024;
+
+/// Says exits again until they are acknowledged.
+#[derive(Clone, Debug)]
+pub(crate) struct Resender {
+    requests: mpsc::Sender<Request>,
+}
+
+#[derive(Debug)]
+enum Request {
+    /// It was just said for the first time.
+    Added(JobId),
+    /// Say it now.
+    Now(JobId),
+    /// Say all of them now.
+    All,
+}
+
+/// The task behind it.
+pub(crate) struct ResendTask {
+    requests: mpsc::Receiver<Request>,
+    ledger: Ledger,
+    outbox: Outbox,
+    clock: Arc<dyn Clock>,
+    /// A number between 0 and 1, so that a fleet does not speak in chorus.
+    jitter: Arc<dyn Fn() -> f64 + Send + Sync>,
+    stop: CancellationToken,
+    /// When each is due, and the pause that follows.
+    due: BTreeMap<JobId, (Instant, Duration)>,
+}
+
+impl Resender {
+    pub(crate) fn new() -> (Self, Requests) {
+        let (requests, taken) = mpsc::channel(QUEUE);
+        (Self { requests }, Requests(taken))
+    }
+
+    /// An exit was said for the first time.
+    pub(crate) fn add(&self, id: &JobId) {
+        self.ask(Request::Added(id.clone()));
+    }
+
+    /// Somebody asks how it ended.
+    pub(crate) fn now(&self, id: &JobId) {
+        self.ask(Request::Now(id.clone()));
+    }
+
+    /// The link was away: whatever was said may not have been heard.
+    pub(crate) fn all(&self) {
+        self.ask(Request::All);
+    }
+
+    fn ask(&self, request: Request) {
+        if self.requests.try_send(request).is_err() {
+            tracing::warn!("an exit is said again only when its time comes");
+        }
+    }
+}
+
+/// The other end, before its task is there.
+pub(crate) struct Requests(mpsc::Receiver<Request>);
+
+impl ResendTask {
+    pub(crate) fn new(
+        Requests(requests): Requests,
+        (ledger, outbox): (Ledger, Outbox),
+        clock: Arc<dyn Clock>,
+        jitter: Arc<dyn Fn() -> f64 + Send + Sync>,
+        stop: CancellationToken,
+    ) -> Self {
+        let due = BTreeMap::new();
+        Self { requests, ledger, outbox, clock, jitter, stop, due }
+    }
+
+    pub(crate) async fn run(mut self) {
+        loop {
+            // An id that found the queue full is found in the ledger.
+            let wake = self.due.values().map(|(at, _)| *at).min();
+            let idle = Instant::now() + Duration::from_secs(60);
+            let heard = tokio::select! {
+                () = self.stop.cancelled() => return,
+                request = self.requests.recv() => request,
+                () = tokio::time::sleep_until(wake.unwrap_or(idle).min(idle)) => {
+                    self.find_missing();
+                    None
+                }
+            };
+            let now = match heard {
+                Some(Request::Added(id)) => {
+                    self.schedule(id, FIRST);
+                    continue;
+                }
+                Some(Request::Now(id)) => vec![id],
+                Some(Request::All) => self.ledger.unacknowledged(),
+                None => self.overdue(),
+            };
+            for id in now {
+                if self.say(&id).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn find_missing(&mut self) {
+        if self.due.len() == self.ledger.counts().unacknowledged {
+            return;
+        }
+        for id in self.ledger.unacknowledged() {
+            if !self.due.contains_key(&id) {
+                self.schedule(id, FIRST);
+            }
+        }
+    }
+
+    fn overdue(&self) -> Vec<JobId> {
+        let now = Instant::now();
+        let due = self.due.iter().filter(|(_, (at, _))| *at <= now);
+        due.map(|(id, _)| id.clone()).collect()
+    }
+
+    fn schedule(&mut self, id: JobId, pause: Duration) {
+        let spread = 0.9 + 0.2 * (self.jitter)().clamp(0.0, 1.0);
+        let at = Instant::now() + pause.mul_f64(spread);
+        self.due.insert(id, (at, pause.saturating_mul(2).min(LONGEST)));
+    }
+
+    /// Says one exit again, unless it is settled by now.
+    async fn say(&mut self, id: &JobId) -> Result<(), ()> {
+        let Some(row) = self.ledger.lookup(id) else {
+            self.due.remove(id);
+            return Ok(());
+        };
+        let exit = match &row.state {
+            RowState::Ended(exit) => {
+                let now = self.clock.now();
+                if now.wall.0 > exit.at.0.saturating_add(GIVE_UP_MS) {
+                    self.due.remove(id);
+                    drop(self.ledger.given_up(id, now));
+                    return Ok(());
+                }
+                let pause = self.due.get(id).map_or(FIRST, |(_, next)| *next);
+                self.schedule(id.clone(), pause);
+                exit.clone()
+            }
+            // Asked for although it was acknowledged: said once.
+            RowState::Settled(exit) | RowState::Unacked(exit) => {
+                self.due.remove(id);
+                let Some(exit) = exit.clone() else { return Ok(()) };
+                exit
+            }
+            RowState::Held | RowState::Tombstone => return Ok(()),
+        };
+        let frame = Outgoing {
+            subject: exit.subject,
+            payload: exit.payload,
+            reasons: exit.reasons,
+            message_id: Some(format!("{id}.exit")),
+        };
+        tokio::select! {
+            () = self.stop.cancelled() => Err(()),
+            sent = self.outbox.send(frame) => sent.map_err(|_| ()),
+        }
+    }
+}

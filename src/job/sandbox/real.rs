@@ -1,0 +1,256 @@
+use super::remove::Remover;
+use super::watch::PidWatch;
+use super::{Look, Piece, Sandbox, Tail, Word};
+use crate::contract::Bytes;
+use crate::engine::cgroup::Cgroup;
+use crate::engine::record::{Line, Record, RingReader};
+use crate::engine::{ContainerId, Engine, EngineError, SandboxId};
+use crate::init::{ExitRecord, FromInit, Identity, Orders, ToInit};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a cancel may take on its way to PID 1, which reads whenever it
+/// is not throttled: one that is will be killed from outside.
+const TELL: Duration = Duration::from_secs(1);
+/// PID 1 has nothing to do after its last word but to exit.
+const LAST_WORD: Duration = Duration::from_secs(5);
+/// One connection of PID 1 is waited for so long at a time.
+const ACCEPT: Duration = Duration::from_secs(3600);
+
+/// A record that goes from the disk with its last user.
+#[derive(Debug)]
+pub(super) struct KeptRecord {
+    record: Option<Record>,
+    sandbox: SandboxId,
+    remover: Remover,
+}
+
+impl KeptRecord {
+    pub(super) fn new(
+        record: Record,
+        sandbox: SandboxId,
+        remover: Remover,
+    ) -> Arc<Self> {
+        remover.keep(&sandbox);
+        Arc::new(Self { record: Some(record), sandbox, remover })
+    }
+
+    pub(super) fn get(&self) -> Result<&Record, EngineError> {
+        // Taken only when it is dropped.
+        let gone = || EngineError::NotAsAsked("its record is gone".to_owned());
+        self.record.as_ref().ok_or_else(gone)
+    }
+}
+
+impl Drop for KeptRecord {
+    fn drop(&mut self) {
+        let removed = self.record.take().map_or(Ok(()), Record::remove);
+        if let Err(err) = removed {
+            tracing::warn!(error = %err, "a record is left to the next sweep");
+        }
+        self.remover.forget(&self.sandbox);
+    }
+}
+
+/// A container, and whoever drops this has it removed.
+#[derive(Debug)]
+pub(super) struct Container {
+    pub(super) id: ContainerId,
+    pub(super) remover: Remover,
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        self.remover.remove(self.id.clone());
+    }
+}
+
+/// One sandbox over a real engine.
+pub(crate) struct RealSandbox<E> {
+    pub(super) engine: Arc<E>,
+    pub(super) id: ContainerId,
+    pub(super) container: Option<Container>,
+    pub(super) record: Arc<KeptRecord>,
+    pub(super) line: Option<Line>,
+    pub(super) watch: PidWatch,
+    pub(super) cgroup: Cgroup,
+    pub(super) stdout: RingReader,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) result: Bytes,
+    pub(super) pid: u32,
+    pub(super) exit_by: Option<Instant>,
+}
+
+/// What one wait in a sandbox ends with.
+enum Heard {
+    Line(Option<FromInit>),
+    Connected(Result<Line, EngineError>),
+    Dead,
+    Late,
+}
+
+impl<E> RealSandbox<E> {
+    /// Its PID 1, on the host.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    async fn hear(&mut self) -> Heard {
+        let record = self.record.clone();
+        let late = self.exit_by;
+        tokio::select! {
+            biased; // what it said before it died is heard first
+            word = line(&mut self.line), if self.line.is_some() => {
+                Heard::Line(word)
+            }
+            () = self.watch.dead() => Heard::Dead,
+            line = accept(&record), if self.line.is_none() => {
+                Heard::Connected(line)
+            }
+            () = until(late), if late.is_some() => Heard::Late,
+        }
+    }
+}
+
+async fn line(line: &mut Option<Line>) -> Option<FromInit> {
+    match line {
+        Some(line) => line.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn accept(record: &KeptRecord) -> Result<Line, EngineError> {
+    record.get()?.accept(ACCEPT).await
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+impl<E: Engine> Sandbox for RealSandbox<E> {
+    async fn order(
+        &mut self,
+        identity: Identity,
+        orders: Orders,
+    ) -> Result<(), String> {
+        let said = |err: EngineError| err.to_string();
+        self.record.get().and_then(|r| r.identify(&identity)).map_err(said)?;
+        let Some(line) = &mut self.line else {
+            return Err("PID 1 is not connected".to_owned());
+        };
+        line.send(&ToInit::Run(Box::new(orders))).await.map_err(said)
+    }
+
+    async fn next(&mut self) -> Word {
+        loop {
+            match self.hear().await {
+                Heard::Line(Some(FromInit::Started { mono_ms })) => {
+                    return Word::Started { mono_ms };
+                }
+                Heard::Line(Some(FromInit::Output { .. })) => {
+                    return Word::Output;
+                }
+                Heard::Line(Some(FromInit::Ended)) => {
+                    self.exit_by = Some(Instant::now() + LAST_WORD);
+                }
+                Heard::Line(Some(FromInit::Ready { .. })) => {}
+                // It may connect again, and its end is seen anyway.
+                Heard::Line(None) => self.line = None,
+                Heard::Connected(connected) => self.line = connected.ok(),
+                Heard::Dead => return Word::Gone,
+                Heard::Late => {
+                    self.exit_by = Some(Instant::now() + LAST_WORD);
+                    kill_group(&self.cgroup);
+                }
+            }
+        }
+    }
+
+    async fn term(&mut self, grace: Duration) {
+        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        let Some(line) = &mut self.line else { return };
+        let cancel = ToInit::Cancel { grace_ms };
+        let told = tokio::time::timeout(TELL, line.send(&cancel)).await;
+        if !matches!(told, Ok(Ok(()))) {
+            // Half a line may be out: nothing more can be said on it.
+            self.line = None;
+        }
+    }
+
+    fn kill(&self) -> impl Future<Output = ()> + Send + 'static {
+        let (engine, id) = (self.engine.clone(), self.id.clone());
+        let cgroup = self.cgroup.clone();
+        async move {
+            kill_group(&cgroup);
+            if let Err(err) = engine.kill(&id).await {
+                tracing::warn!(error = %err, "the engine did not kill");
+            }
+        }
+    }
+
+    fn look(&self) -> Look {
+        let usage = self.cgroup.usage();
+        Look {
+            cpu: usage.cpu,
+            memory_peak: usage.memory_peak,
+            oom_kills: usage.oom_kills,
+            processes: usage.processes,
+        }
+    }
+
+    fn read(&mut self, from: u64, max: usize) -> Result<Piece, String> {
+        let read = self.stdout.read(from, max).map_err(|e| e.to_string())?;
+        Ok(Piece { start: read.start, bytes: read.bytes })
+    }
+
+    fn end(&mut self) -> Result<Option<(ExitRecord, Vec<u8>)>, String> {
+        let read = || {
+            let record = self.record.get()?;
+            let Some(exit) = record.exit()? else { return Ok(None) };
+            let result = record.result(self.result)?;
+            Ok(Some((exit, result)))
+        };
+        read().map_err(|err: EngineError| err.to_string())
+    }
+
+    fn image_env(&self) -> &BTreeMap<String, String> {
+        &self.env
+    }
+
+    fn release(&mut self) {
+        self.container = None;
+    }
+
+    fn tail(&self) -> Box<dyn Tail> {
+        let stdout = self.record.get().ok().map(Record::stdout);
+        Box::new(RealTail { stdout, _record: self.record.clone() })
+    }
+}
+
+fn kill_group(cgroup: &Cgroup) {
+    let killed = cgroup.lift_quota().and(cgroup.kill_all());
+    if let Err(err) = killed {
+        tracing::warn!(error = %err, "the cgroup was not killed");
+    }
+}
+
+struct RealTail {
+    stdout: Option<RingReader>,
+    _record: Arc<KeptRecord>,
+}
+
+impl Tail for RealTail {
+    fn last(&mut self, most: usize) -> Result<Vec<u8>, String> {
+        let Some(stdout) = &mut self.stdout else { return Ok(Vec::new()) };
+        let said = |err: EngineError| err.to_string();
+        let end = stdout.read(0, 0).map_err(said)?.end;
+        let from = end.saturating_sub(most as u64);
+        Ok(stdout.read(from, most).map_err(said)?.bytes)
+    }
+}

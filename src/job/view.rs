@@ -1,0 +1,96 @@
+use super::admission::Standing;
+use super::slots::Promised;
+use crate::contract::{
+    ArtifactRef, DispatcherId, ExitReason, FaultCode, JobId, Limits, MonoMs,
+    Ratio, Reason, RuntimeClass, Timestamp,
+};
+use crate::ledger::Counts;
+use std::collections::BTreeMap;
+
+/// Ended jobs by reason.
+pub type EndedCounts = BTreeMap<ExitReason, u64>;
+
+/// Everything about this node's jobs that anyone may want to show or offer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobsView {
+    /// Whether the node takes jobs at all.
+    pub standing: Standing,
+    /// Configured classes, in the contract's order.
+    pub classes: Vec<ClassView>,
+    /// What is promised to the jobs that are here.
+    pub promised: Promised,
+    /// The jobs that are here, oldest id first.
+    pub jobs: Vec<RunningJob>,
+    /// The last refusals, oldest first.
+    pub refusals: Vec<RefusalSeen>,
+    /// Ended jobs since the start, by reason.
+    pub ended: EndedCounts,
+    /// `failed` among the last 100 ended; `None` before the first.
+    pub error_rate: Option<Ratio>,
+    /// From receipt to exec, by class, over the last 100 starts.
+    pub starts: BTreeMap<RuntimeClass, StartLatency>,
+    /// Rows of the ledger.
+    pub ledger: Counts,
+    /// When a class was probed last.
+    pub checked: Option<Timestamp>,
+}
+
+/// One configured class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassView {
+    /// Which.
+    pub class: RuntimeClass,
+    /// Why it is withdrawn; `None` while it is offered.
+    pub withdrawn: Option<Reason>,
+    /// Jobs at once.
+    pub slots: u32,
+    /// How many more could start now: 0 while it is withdrawn.
+    pub free: u32,
+}
+
+/// One job that is here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunningJob {
+    /// Which.
+    pub id: JobId,
+    /// Whose.
+    pub dispatcher: DispatcherId,
+    /// In what.
+    pub class: RuntimeClass,
+    /// What runs.
+    pub artifact: ArtifactRef,
+    /// Where it stands: admitted, starting, running, ending, ended.
+    pub phase: &'static str,
+    /// When it was received.
+    pub received: Timestamp,
+    /// The same, on the clock that job time is counted on.
+    pub received_mono: MonoMs,
+    /// Wall time of its exec.
+    pub started: Option<Timestamp>,
+    /// What it may use.
+    pub limits: Limits,
+}
+
+/// One request that was refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RefusalSeen {
+    /// When.
+    pub at: Timestamp,
+    /// Whose.
+    pub dispatcher: DispatcherId,
+    /// As it was sent, if it could be read.
+    pub id: Option<String>,
+    /// What kind of refusal.
+    pub code: FaultCode,
+    /// The sentence.
+    pub message: String,
+}
+
+/// How long jobs of a class took from receipt to exec.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StartLatency {
+    /// Half of them took no longer.
+    pub p50_ms: u64,
+    /// Nearly all of them took no longer.
+    pub p95_ms: u64,
+}

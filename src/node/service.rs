@@ -1,0 +1,69 @@
+//! A daemon as a service: it says when it is ready, what it does, and ends
+//! on a signal.
+
+use super::config::Config;
+use super::{Daemon, DaemonError, SystemClock};
+use sd_notify::NotifyState;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::MissedTickBehavior;
+use tracing::{debug, info};
+
+/// Why a daemon did not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// It could not be started.
+    #[error("cannot start the daemon")]
+    Start(#[from] DaemonError),
+    /// Without signals it could not be ended.
+    #[error("cannot listen for signals")]
+    Signals(#[source] io::Error),
+}
+
+/// How often the line that systemd shows is made anew.
+const LINE: Duration = Duration::from_secs(5);
+
+/// Runs a daemon until TERM or an interrupt, then ends it.
+///
+/// # Errors
+/// When it could not be started.
+pub async fn serve(config: Config) -> Result<(), ServiceError> {
+    let listen = |kind| signal(kind).map_err(ServiceError::Signals);
+    let mut term = listen(SignalKind::terminate())?;
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let daemon = Daemon::start(config, Arc::new(SystemClock)).await?;
+    tell(&[NotifyState::Ready]);
+    until_signal(&daemon, &mut term, &mut interrupt).await;
+    tell(&[NotifyState::Stopping]);
+    daemon.end().await;
+    Ok(())
+}
+
+async fn until_signal(
+    daemon: &Daemon,
+    term: &mut Signal,
+    interrupt: &mut Signal,
+) {
+    let mut tick = tokio::time::interval(LINE);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased; // a signal is never late
+            _ = term.recv() => break info!("TERM: ending"),
+            _ = interrupt.recv() => break info!("interrupted: ending"),
+            _ = tick.tick() => {
+                let line = daemon.summary();
+                tell(&[NotifyState::Status(&line)]);
+            }
+        }
+    }
+}
+
+/// Tells systemd, where it listens.
+fn tell(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        debug!(%error, "systemd does not listen");
+    }
+}
