@@ -28,6 +28,8 @@ words! {
         Stopping = "stopping",
         /// The GPU driver's library is there but does not work.
         GpuDriver = "gpu_driver",
+        /// A part of the machine cannot be measured.
+        Unmeasured = "unmeasured",
         /// Two nodes have one id.
         DuplicateNode = "duplicate_node",
         /// What the job wrote to fd 3 was not one JSON value.

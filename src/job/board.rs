@@ -1,11 +1,14 @@
 use super::admission::{Refusal, Standing};
-use super::view::{EndedCounts, RefusalSeen, RunningJob, StartLatency};
+use super::view::{
+    EndedCounts, RefusalSeen, RunningJob, StartLatency, Timed,
+};
 use crate::contract::{
     DispatcherId, ExitReason, JobId, MonoMs, Ratio, Reason, RuntimeClass,
     Timestamp,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 /// Refusals kept for whoever looks at the node.
@@ -34,15 +37,20 @@ pub(crate) struct NotRunning;
 pub(crate) struct Board {
     book: Mutex<Book>,
     changed: watch::Sender<u64>,
+    timed: Timed,
 }
 
 #[derive(Debug, Default)]
 struct Book {
     standing: Standing,
+    /// Why no class takes a job now, whatever its probe found.
+    held_back: Option<Reason>,
     withdrawn: BTreeMap<RuntimeClass, Reason>,
     checked: Option<Timestamp>,
     jobs: BTreeMap<JobId, Entry>,
     refusals: VecDeque<RefusalSeen>,
+    accepted: u64,
+    refused: u64,
     ended: EndedCounts,
     failed: VecDeque<bool>,
     starts: BTreeMap<RuntimeClass, VecDeque<u64>>,
@@ -57,9 +65,12 @@ struct Entry {
 impl Board {
     /// A board of a node that is starting: no class is offered before its
     /// probe passed.
-    pub(crate) fn new(withdrawn: BTreeMap<RuntimeClass, Reason>) -> Self {
-        let book = Book { withdrawn, ..Book::default() };
-        Self { book: Mutex::new(book), changed: watch::Sender::new(0) }
+    pub(crate) fn new(
+        withdrawn: BTreeMap<RuntimeClass, Reason>,
+        timed: Timed,
+    ) -> Self {
+        let book = Mutex::new(Book { withdrawn, ..Book::default() });
+        Self { book, changed: watch::Sender::new(0), timed }
     }
 
     /// Changes with whatever is written.
@@ -76,7 +87,22 @@ impl Board {
     }
 
     pub(crate) fn withdrawn(&self, class: RuntimeClass) -> Option<Reason> {
-        self.book().withdrawn.get(&class).cloned()
+        let book = self.book();
+        let all = book.held_back.as_ref();
+        all.or_else(|| book.withdrawn.get(&class)).cloned()
+    }
+
+    /// Takes no job of any class from now on, for a reason that no probe of
+    /// a class sees; `None` leaves it to the probes again.
+    pub(crate) fn hold_back(&self, why: Option<Reason>) {
+        if self.book().held_back != why {
+            self.write(|book| book.held_back = why);
+        }
+    }
+
+    /// An answer was ready so long after its request was looked at.
+    pub(crate) fn acked(&self, took: Duration) {
+        (self.timed.ack)(took);
     }
 
     /// A class was probed at `at`: withdrawn with a reason, or offered.
@@ -102,7 +128,10 @@ impl Board {
     /// A supervisor took a job; it hears orders on the other end.
     pub(crate) fn enter(&self, job: RunningJob, orders: mpsc::Sender<Order>) {
         let id = job.id.clone();
-        self.write(|book| book.jobs.insert(id, Entry { orders, job }));
+        self.write(|book| {
+            book.accepted = book.accepted.saturating_add(1);
+            book.jobs.insert(id, Entry { orders, job })
+        });
     }
 
     /// Something about a job changed.
@@ -120,6 +149,7 @@ impl Board {
 
     /// A job of `class` started so long after its receipt.
     pub(crate) fn started(&self, class: RuntimeClass, took_ms: u64) {
+        (self.timed.start)(class, Duration::from_millis(took_ms));
         self.write(|book| {
             let starts = book.starts.entry(class).or_default();
             push(starts, took_ms, LAST_STARTS);
@@ -141,7 +171,10 @@ impl Board {
     }
 
     pub(crate) fn refused(&self, seen: RefusalSeen) {
-        self.write(|book| push(&mut book.refusals, seen, REFUSALS));
+        self.write(|book| {
+            book.refused = book.refused.saturating_add(1);
+            push(&mut book.refusals, seen, REFUSALS);
+        });
     }
 
     /// Tells a job's supervisor something. A full queue holds an order to
@@ -171,6 +204,12 @@ impl Board {
 
     pub(crate) fn refusals(&self) -> Vec<RefusalSeen> {
         self.book().refusals.iter().cloned().collect()
+    }
+
+    /// Requests taken and refused since the start.
+    pub(crate) fn answered(&self) -> (u64, u64) {
+        let book = self.book();
+        (book.accepted, book.refused)
     }
 
     pub(crate) fn ended_counts(&self) -> EndedCounts {
@@ -248,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_error_rate_is_that_of_the_last_hundred() {
-        let board = Board::new(BTreeMap::new());
+        let board = Board::new(BTreeMap::new(), Timed::default());
         assert_eq!(board.error_rate(), None);
         for _ in 0..50 {
             board.ended(ExitReason::Failed);
@@ -263,7 +302,7 @@ mod tests {
 
     #[test]
     fn latencies_are_the_middle_and_the_edge_of_what_was_seen() {
-        let board = Board::new(BTreeMap::new());
+        let board = Board::new(BTreeMap::new(), Timed::default());
         for ms in (1..=100).rev() {
             board.started(RuntimeClass::Function, ms);
         }
@@ -273,7 +312,7 @@ mod tests {
 
     #[test]
     fn only_the_last_refusals_are_kept() {
-        let board = Board::new(BTreeMap::new());
+        let board = Board::new(BTreeMap::new(), Timed::default());
         let who: DispatcherId = "alice".to_owned().try_into().unwrap();
         for n in 0..60 {
             board.refused(RefusalSeen {

@@ -18,6 +18,7 @@ use crate::link::{Received, ReplyTo};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 use tracing::Instrument;
 
 /// Ended jobs whose last words may wait for the link at once: each keeps a
@@ -59,6 +60,7 @@ impl<W: Workshop> Desk<W> {
     }
 
     fn job(&self, received: Received) {
+        let begun = Instant::now();
         let now = self.context.clock.now();
         let verdict = self.judge(&received, now);
         let Received { dispatcher, reply, .. } = received;
@@ -66,7 +68,10 @@ impl<W: Workshop> Desk<W> {
             Verdict::Admit(admitted) => {
                 let (seq, id) = (admitted.seq, admitted.job.id.clone());
                 match self.take(*admitted, &dispatcher, now) {
-                    Ok(()) => self.ack(reply, seq, id, now),
+                    Ok(()) => {
+                        self.ack(reply, seq, id, now);
+                        self.context.board.acked(begun.elapsed());
+                    }
                     Err(refusal) => {
                         self.refuse(reply, &dispatcher, refusal, now);
                     }

@@ -6,7 +6,7 @@ use super::sandbox::{EngineWorkshop, RemoveTask, Remover, SandboxNames};
 use super::shelf::{LogsError, Shelf};
 use super::slots::Slots;
 use super::supervisor::Context;
-use super::view::{ClassView, JobsView};
+use super::view::{ClassView, JobsView, Timed};
 use super::{JobPlan, Standing};
 use crate::contract::{
     Bytes, Clock, DispatcherId, JobId, NodeId, Reason, ReasonCode, Subjects,
@@ -48,6 +48,10 @@ pub struct JobsParts<E> {
     pub max_payload: Arc<dyn Fn() -> usize + Send + Sync>,
     /// Memory that a further job could have; `None` while it is not known.
     pub memory: watch::Receiver<Option<Bytes>>,
+    /// Who hears how long things took.
+    pub timed: Timed,
+    /// Between two probes of a class that passed (10 min).
+    pub probe_every: Duration,
     /// Where tasks are spawned.
     pub tasks: TaskTracker,
     /// Ends every task here at once; [`JobsHandle::shutdown`] comes before.
@@ -65,7 +69,7 @@ impl Jobs {
         let said = "its sandbox was not probed yet";
         let starting = || Reason::new(ReasonCode::Starting, said);
         let withdrawn = plan.classes.keys().map(|c| (*c, starting()));
-        let board = Arc::new(Board::new(withdrawn.collect()));
+        let board = Arc::new(Board::new(withdrawn.collect(), parts.timed));
         let slots = Slots::new(&plan);
         let (resender, requests) = Resender::new();
         let (remover, removals) = Remover::new();
@@ -106,6 +110,7 @@ impl Jobs {
         tasks.spawn(resending.run());
         let (probe, reports) =
             ProbeTask::new(context.clone(), plan.clone(), slots.clone());
+        let probe = probe.every(parts.probe_every);
         let asked = probe.asked();
         tasks.spawn(probe.run());
         let shelf = context.shelf.clone();
@@ -157,6 +162,12 @@ impl JobsHandle {
     /// Whether the node takes jobs from now on.
     pub fn set_standing(&self, standing: Standing) {
         self.board.set_standing(standing);
+    }
+
+    /// Takes no job of any class, for a reason that no probe sees: the engine
+    /// is away, the disk is full. `None` leaves it to the probes again.
+    pub fn hold_back(&self, why: Option<Reason>) {
+        self.board.hold_back(why);
     }
 
     /// Probes every class now: after an engine or a firewall came back.
@@ -282,6 +293,8 @@ impl Viewer {
             promised: self.slots.promised(),
             jobs: self.board.jobs(),
             refusals: self.board.refusals(),
+            accepted: self.board.answered().0,
+            refused: self.board.answered().1,
             ended: self.board.ended_counts(),
             error_rate: self.board.error_rate(),
             starts: self.board.starts(),

@@ -31,4 +31,5 @@ pub use shelf::LogsError;
 pub use slots::Promised;
 pub use view::{
     ClassView, EndedCounts, JobsView, RefusalSeen, RunningJob, StartLatency,
+    Timed,
 };

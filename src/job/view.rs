@@ -6,6 +6,9 @@ use crate::contract::{
 };
 use crate::ledger::Counts;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Ended jobs by reason.
 pub type EndedCounts = BTreeMap<ExitReason, u64>;
@@ -23,6 +26,10 @@ pub struct JobsView {
     pub jobs: Vec<RunningJob>,
     /// The last refusals, oldest first.
     pub refusals: Vec<RefusalSeen>,
+    /// Requests taken since the start.
+    pub accepted: u64,
+    /// Requests refused since the start.
+    pub refused: u64,
     /// Ended jobs since the start, by reason.
     pub ended: EndedCounts,
     /// `failed` among the last 100 ended; `None` before the first.
@@ -67,6 +74,8 @@ pub struct RunningJob {
     pub received_mono: MonoMs,
     /// Wall time of its exec.
     pub started: Option<Timestamp>,
+    /// The same on the clock that job time is counted on.
+    pub started_mono: Option<MonoMs>,
     /// What it may use.
     pub limits: Limits,
 }
@@ -93,4 +102,26 @@ pub struct StartLatency {
     pub p50_ms: u64,
     /// Nearly all of them took no longer.
     pub p95_ms: u64,
+}
+
+/// Who hears how long things took.
+#[derive(Clone)]
+pub struct Timed {
+    /// From a request to its `ack`.
+    pub ack: Arc<dyn Fn(Duration) + Send + Sync>,
+    /// From a job's receipt to its exec.
+    pub start: Arc<dyn Fn(RuntimeClass, Duration) + Send + Sync>,
+}
+
+impl Default for Timed {
+    /// Nobody.
+    fn default() -> Self {
+        Self { ack: Arc::new(drop), start: Arc::new(|_, _| {}) }
+    }
+}
+
+impl fmt::Debug for Timed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Timed")
+    }
 }

@@ -80,7 +80,8 @@ impl Backend for NodeBackend {
         }
         let (jobs, id) = (self.jobs.clone(), id.clone());
         let first = stream::iter([Ok(Payload::from(kept.clone()))]);
-        let rest = stream::unfold((jobs, id, kept), |(jobs, id, seen)| async {
+        let rest = stream::unfold((jobs, id, kept), |at| async move {
+            let (jobs, id, seen) = at;
             let next = follow_on(&jobs, &id, &seen).await?;
             let new = Payload::from(after(&seen, &next));
             Some((Ok(new), (jobs, id, next)))

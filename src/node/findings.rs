@@ -98,6 +98,7 @@ fn class(view: &ClassView) -> Option<Finding> {
     let condition = match why.code {
         ReasonCode::ProbeFailed => Condition::ClassFaulty(view.class),
         ReasonCode::ImageMissing => Condition::ClassMissing(view.class),
+        ReasonCode::Starting => Condition::Starting,
         _ => return None,
     };
     Some(Finding::new(condition, why.text.clone()))
@@ -161,8 +162,8 @@ mod tests {
 
     #[test]
     fn what_takes_all_classes_with_it_is_said_once() {
-        let starting = Reason::new(ReasonCode::Starting, "being probed");
-        let jobs = open(Some(starting));
+        let same = Reason::new(ReasonCode::EngineAway, "no answer");
+        let jobs = open(Some(same));
         let (link, engine) = (connected(), away());
         let keep = Bytes(0);
         let facts = Facts {

@@ -4,7 +4,7 @@ use super::config::Config;
 use super::engine_watch::EngineState;
 use super::link_config::Instance;
 use crate::capacity::Snapshot;
-use crate::contract::status::{
+use crate::contract::{
     CapacityReport, ClassReport, CpuReport, DiskReport, EngineReport,
     EngineState as EngineWord, GpuReport, HealthReport, JobLimitsReport,
     JobPhase, JobReport, JobUseReport, JobsReport, LinkReport, MemoryReport,
@@ -158,10 +158,7 @@ fn capacity(seen: &Seen<'_>) -> CapacityReport {
         cpu: it.cpu.as_ref().map(|cpu| CpuReport {
             utilization: cpu.utilization.get(),
             total: cpu.total,
-            available: cpu
-                .idle()
-                .minus(reserve.cpu)
-                .minus(promised.cpu),
+            available: cpu.free.minus(reserve.cpu).minus(promised.cpu),
             bound_by: cpu.bound_by.clone(),
         }),
         memory: it.memory.as_ref().map(|memory| MemoryReport {
@@ -213,7 +210,7 @@ fn jobs(seen: &Seen<'_>) -> JobsReport {
         ended,
         ended_by: by.collect(),
         exits_waiting: seen.jobs.ledger.unacknowledged as u64,
-        unacked: seen.jobs.ledger.given_up as u64,
+        unacked: seen.jobs.ledger.unacked as u64,
     }
 }
 

@@ -10,9 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
-/// What passed is tried again so often: an engine or a kernel that changed
-/// under us is found before many jobs are.
-const PASSED: Duration = Duration::from_secs(600);
 /// What did not pass is tried sooner: an image may be built, an engine come
 /// back.
 const FAILED: Duration = Duration::from_secs(30);
@@ -27,6 +24,9 @@ pub(crate) struct ProbeTask<E: Engine> {
     slots: Slots,
     reports: watch::Sender<Vec<ProbeReport>>,
     asked: Arc<Notify>,
+    /// What passed is tried again so often: an engine or a kernel that
+    /// changed under us is found before many jobs are.
+    passed: Duration,
 }
 
 impl<E: Engine> ProbeTask<E> {
@@ -37,7 +37,14 @@ impl<E: Engine> ProbeTask<E> {
     ) -> (Self, watch::Receiver<Vec<ProbeReport>>) {
         let (reports, seen) = watch::channel(Vec::new());
         let asked = Arc::default();
-        (Self { context, plan, slots, reports, asked }, seen)
+        let passed = Duration::from_secs(600);
+        let task = Self { context, plan, slots, reports, asked, passed };
+        (task, seen)
+    }
+
+    /// The same, with another pause between probes that pass.
+    pub(crate) fn every(self, passed: Duration) -> Self {
+        Self { passed, ..self }
     }
 
     /// Rung by whoever wants a probe now.
@@ -55,7 +62,7 @@ impl<E: Engine> ProbeTask<E> {
             };
             tries += 1;
             let pause = match passed {
-                true => PASSED,
+                true => self.passed,
                 false if tries < EARLY_TRIES => EARLY,
                 false => FAILED,
             };

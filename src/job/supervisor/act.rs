@@ -76,7 +76,10 @@ impl<W: Workshop> Supervisor<W> {
         let cpu = self.see(now).and_then(|look| look.cpu);
         self.pump.started(exec, cpu);
         let board = &self.context.board;
-        board.update(self.id(), |job| job.started = Some(exec.wall));
+        board.update(self.id(), |job| {
+            job.started = Some(exec.wall);
+            job.started_mono = Some(exec.mono);
+        });
         let received = self.terms.received.mono.0;
         board.started(self.job.class, exec.mono.0.saturating_sub(received));
     }

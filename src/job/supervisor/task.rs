@@ -65,6 +65,7 @@ impl JobCard {
             received: self.terms.received.wall,
             received_mono: self.terms.received.mono,
             started: None,
+            started_mono: None,
             limits: self.job.limits,
         }
     }
