@@ -48,7 +48,7 @@ async fn a_job_finds_what_it_was_promised_and_nothing_else() {
 
 #[tokio::test]
 async fn a_job_reaches_nothing_that_it_was_not_given() {
-    let tries = r#"
+    let tries = r##"
         try() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "$name yes"; else echo "$name no"; fi; }
         try write_root touch /root_was_written
         try write_etc touch /etc/written
@@ -67,7 +67,7 @@ async fn a_job_reaches_nothing_that_it_was_not_given() {
         ulimit -c
         cat /proc/self/oom_score_adj
         ls /proc | grep -c '^[0-9]'
-    "#;
+    "##;
     let story = inside(tries).await;
     let said = story.stdout();
     for refused in [

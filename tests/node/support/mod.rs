@@ -14,3 +14,8 @@ use std::time::Duration;
 /// The longest that anything is waited for. A test that is well never needs
 /// it; a machine that is busy with other things may.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// The value of `future`, which must come before `LONG` is over.
+pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(LONG, future).await.expect("in time")
+}
