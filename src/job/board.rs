@@ -239,6 +239,11 @@ impl Board {
         book.starts.iter().map(|(class, all)| (*class, of(all))).collect()
     }
 
+    /// Something that is shown beside the board changed: the ledger.
+    pub(crate) fn touch(&self) {
+        self.write(|_| ());
+    }
+
     fn write<T>(&self, change: impl FnOnce(&mut Book) -> T) {
         drop(change(&mut self.book()));
         self.changed.send_modify(|n| *n = n.wrapping_add(1));

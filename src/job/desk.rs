@@ -213,6 +213,7 @@ impl<W: Workshop> Desk<W> {
                 if let Err(err) = ledger.acknowledged(&id, now) {
                     tracing::warn!(error = %err, "not settled");
                 }
+                self.context.board.touch();
                 self.ack(reply, seq, id, now);
             }
             ControlVerdict::Entomb { id, mut refusal } => {

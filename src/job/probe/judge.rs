@@ -184,7 +184,9 @@ fn limits(asked: &Asked<'_>, facts: &Facts) -> [Promise; 3] {
     [
         limit("Max open files", orders.open_files),
         limit("Max file size", orders.file_bytes),
-        limit("Max core file size", 0),
+        // One byte, unlike none, also keeps the kernel from starting the
+        // host's own handler of crashes for a job.
+        limit("Max core file size", 1),
     ]
 }
 

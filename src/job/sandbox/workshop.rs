@@ -133,12 +133,16 @@ impl<E: Engine> EngineWorkshop<E> {
         spec: &LaunchSpec,
     ) -> Result<Container, EngineError> {
         let remover = self.remover.clone();
-        // Known by its name until the engine's own id is known: a call that
-        // is not answered may have made it.
-        let name = ContainerId(spec.sandbox.container());
-        let mut container = Container { id: name, remover };
-        container.id = self.engine.create(spec).await?;
-        Ok(container)
+        match self.engine.create(spec).await {
+            Ok(id) => Ok(Container { id, remover }),
+            Err(err @ EngineError::Away { .. }) => {
+                // It may have been made all the same: its name is known.
+                remover.remove(ContainerId(spec.sandbox.container()));
+                Err(err)
+            }
+            // Nothing of ours was made, whatever else has that name.
+            Err(err) => Err(err),
+        }
     }
 
     async fn checked(
