@@ -47,7 +47,7 @@ pub(crate) fn start(
     let (views, seen) = watch::channel(JobView::default());
     let task = GlueTask {
         session: None,
-        engine_up: false,
+        engine_was_away: false,
         trips: parts.link.round_trips(),
         views,
         parts,
@@ -62,8 +62,8 @@ struct GlueTask {
     trips: watch::Receiver<crate::link::RoundTrip>,
     /// The connection that served last.
     session: Option<u64>,
-    /// Whether the engine answered at the last look.
-    engine_up: bool,
+    /// Whether the engine was away since it last answered.
+    engine_was_away: bool,
 }
 
 enum Input {
@@ -144,11 +144,18 @@ impl GlueTask {
             self.session = session;
             self.parts.jobs.reconnected();
         }
-        let up = matches!(look.engine, EngineState::Up(_));
-        if up && !self.engine_up {
-            self.parts.jobs.probe_now();
+        match &look.engine {
+            EngineState::Up(_) => {
+                // The first probes are made without being asked for.
+                if std::mem::take(&mut self.engine_was_away) {
+                    self.parts.jobs.probe_now();
+                }
+            }
+            EngineState::Away { .. } | EngineState::Unsuited(_) => {
+                self.engine_was_away = true;
+            }
+            EngineState::Unknown => {}
         }
-        self.engine_up = up;
     }
 }
 

@@ -1,5 +1,7 @@
+use crate::support::LONG;
 use crate::support::daemon::{Daemon, Wants};
 use crate::support::nats::Nats;
+use crate::support::wait::eventually;
 use crate::support::wire::{Dispatch, job_frame, now_ms, sh};
 use serde_json::{Value, json};
 
@@ -60,7 +62,10 @@ async fn each_refusal_has_its_code_and_leaves_nothing_behind() {
     let number = |c: char| c.is_ascii_digit();
     assert!(message.matches(number).count() > 1, "numbers: {message}");
 
-    assert_eq!(node.containers(), Vec::<String>::new());
+    eventually("no container is left", LONG, || {
+        node.containers().is_empty().then_some(())
+    })
+    .await;
     let status = node.status().unwrap();
     assert_eq!(status["jobs"]["held"], 0);
     let refusals = status["refusals"].as_array().unwrap();
