@@ -1,6 +1,8 @@
 //! The house keeps its shape: imports go down only, each fenced crate is
 //! named in its room alone, files stay short, documents name real paths.
 
+#![expect(clippy::unwrap_used, reason = "a test ends where it is surprised")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use ovnode::contract::{
 use ovnode::engine::{Docker, SandboxId};
 use ovnode::job::{
     ArtifactPlan, ArtifactSource, Caps, ClassPlan, JobPlan, Jobs, JobsHandle,
-    JobsParts, ProbeReport, Standing,
+    JobsParts, ProbeReport, Standing, Timed,
 };
 use ovnode::ledger::Ledger;
 use ovnode::link::{Outgoing, Received, outbox};
@@ -126,6 +126,8 @@ impl Node {
         let node = token(format!("node_test_{}", made.0));
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let jobs = Jobs::start(JobsParts {
+            timed: Timed::default(),
+            probe_every: Duration::from_secs(600),
             plan: plan(root.path(), artifacts),
             names: (Subjects::new(token("ov".to_owned())), node),
             engine: Arc::new(Docker::connect(Path::new(

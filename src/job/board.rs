@@ -1,7 +1,5 @@
 use super::admission::{Refusal, Standing};
-use super::view::{
-    EndedCounts, RefusalSeen, RunningJob, StartLatency, Timed,
-};
+use super::view::{EndedCounts, RefusalSeen, RunningJob, StartLatency, Timed};
 use crate::contract::{
     DispatcherId, ExitReason, JobId, MonoMs, Ratio, Reason, RuntimeClass,
     Timestamp,

@@ -78,10 +78,7 @@ impl<W: Workshop> Desk<W> {
                 }
             }
             Verdict::Held { seq, id } => self.ack(reply, seq, id, now),
-            Verdict::Ended { seq, id } => {
-                self.context.resender.now(&id);
-                self.ack(reply, seq, id, now);
-            }
+            Verdict::Ended { seq, id } => self.ended(reply, seq, id, now),
             Verdict::Refuse(said) => {
                 self.refuse(reply, &dispatcher, said, now);
             }
@@ -228,6 +225,20 @@ impl<W: Workshop> Desk<W> {
             ControlVerdict::Refuse(refusal) => {
                 self.refuse(reply, &dispatcher, refusal, now);
             }
+        }
+    }
+
+    /// The answer to a repeated job that ended is its exit, the same bytes
+    /// as ever; where the exit is kept no more, that it was held is all that
+    /// can be said.
+    fn ended(&self, reply: Option<ReplyTo>, seq: u64, id: JobId, now: Now) {
+        self.context.resender.now(&id);
+        let row = self.context.ledger.lookup(&id);
+        match (reply, row.as_ref().and_then(|row| row.state.exit())) {
+            (Some(reply), Some(exit)) => {
+                reply.answer(exit.payload.clone(), &exit.reasons);
+            }
+            (reply, _) => self.ack(reply, seq, id, now),
         }
     }
 

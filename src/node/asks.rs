@@ -92,9 +92,8 @@ impl AsksTask {
     ) -> Artifact {
         let jobs = self.senses.jobs.borrow();
         let mut classes = jobs.classes.iter();
-        let offered = classes.any(|view| {
-            view.class == plan.class && view.withdrawn.is_none()
-        });
+        let offered = classes
+            .any(|view| view.class == plan.class && view.withdrawn.is_none());
         Artifact {
             name: plan.id.name.clone(),
             version: plan.id.version.clone(),

@@ -82,11 +82,17 @@ pub struct Daemon {
     jobs: JobsHandle,
     link: LinkHandle,
     senses: Senses,
-    /// Ends the offers, with their last word; then all else.
-    ends: [CancellationToken; 2],
-    speaking: TaskTracker,
+    voice: Voice,
     tasks: TaskTracker,
+    stop: CancellationToken,
     _lock: state_dir::Lock,
+}
+
+/// The offers: what was said, and how they are ended.
+struct Voice {
+    log: OfferLog,
+    tasks: TaskTracker,
+    quiet: CancellationToken,
 }
 
 impl Daemon {
@@ -117,7 +123,8 @@ impl Daemon {
         };
         check_init(&config.engine.init)?;
         let limits = ControlLimits::default();
-        let server = ControlServer::bind(&config.control.socket, limits).await?;
+        let server =
+            ControlServer::bind(&config.control.socket, limits).await?;
         info!(node = %run.node, instance = run.id, "starting");
         let parts = Parts::new(Arc::new(config), run, clock);
         Ok(parts.build(server, lock))
@@ -131,17 +138,16 @@ impl Daemon {
         if let Err(left) = self.jobs.shutdown(jobs).await {
             warn!(left, "jobs were still here at the deadline");
         }
-        let [offers, all] = self.ends;
-        offers.cancel();
-        self.speaking.close();
-        if tokio::time::timeout(farewell, self.speaking.wait()).await.is_err()
-        {
+        self.voice.quiet.cancel();
+        self.voice.tasks.close();
+        let said = self.voice.tasks.wait();
+        if tokio::time::timeout(farewell, said).await.is_err() {
             warn!("the last offers were not composed in time");
         }
         if let Err(error) = self.link.farewell(farewell).await {
             warn!(%error, "the last words may not have been heard");
         }
-        all.cancel();
+        self.stop.cancel();
         self.tasks.close();
         match tokio::time::timeout(tasks, self.tasks.wait()).await {
             Ok(()) => info!("ended"),
@@ -167,17 +173,12 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(
-        config: Arc<Config>,
-        run: Instance,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+    fn new(config: Arc<Config>, run: Instance, clock: Arc<dyn Clock>) -> Self {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         Self { config, run, clock, tasks, stop }
     }
 
     fn build(self, server: ControlServer, lock: state_dir::Lock) -> Daemon {
-        let (tasks, stop) = (self.tasks.clone(), self.stop.clone());
         let latencies = Latencies::default();
         let (link, inbound) = self.link();
         let engine = Arc::new(Docker::connect(&self.config.engine.socket));
@@ -191,41 +192,50 @@ impl Parts {
             room,
         });
         let senses = self.senses(&engine, &link, &jobs);
-        let speaking = TaskTracker::new();
-        let quiet = CancellationToken::new();
-        let offers = OfferLog::default();
-        let views = glue::start(
-            glue::GlueParts {
-                senses: senses.clone(),
-                jobs: jobs.clone(),
-                link: link.clone(),
-                memory,
-                latencies: latencies.clone(),
-            },
-            &tasks,
-            &stop,
-        );
+        let glued = glue::GlueParts {
+            senses: senses.clone(),
+            jobs: jobs.clone(),
+            link: link.clone(),
+            memory,
+            latencies: latencies.clone(),
+        };
+        let views = glue::start(glued, &self.tasks, &self.stop);
+        let voice = self.speak(&senses, &link, views, latencies);
+        let answers = asks::AsksTask {
+            asks,
+            senses: senses.clone(),
+            engine,
+            offers: voice.log.clone(),
+        };
+        self.tasks.spawn(answers.run(self.stop.clone()));
+        let backend = NodeBackend::new(&senses, &jobs, voice.log.clone());
+        server.serve(Arc::new(backend), &self.tasks, self.stop.clone());
+        jobs.set_standing(Standing::Open);
+        let (tasks, stop) = (self.tasks, self.stop);
+        Daemon { jobs, link, senses, voice, tasks, stop, _lock: lock }
+    }
+
+    /// Starts the offers, on a tracker of their own: their last word comes
+    /// before the end of everything else.
+    fn speak(
+        &self,
+        senses: &Senses,
+        link: &LinkHandle,
+        views: watch::Receiver<offer::JobView>,
+        latencies: Latencies,
+    ) -> Voice {
+        let (tasks, quiet) = (TaskTracker::new(), CancellationToken::new());
+        let log = OfferLog::default();
         let said = OfferParts {
             plan: Arc::new(offer_plan(&self.config, &self.run.node)),
             snapshots: senses.snapshots.clone(),
             views,
             latencies,
             clock: Arc::clone(&self.clock),
-            out: Arc::new(adapt(&self.config, &link, &offers, &self.clock)),
+            out: Arc::new(adapt(&self.config, link, &log, &self.clock)),
         };
-        offer::start(said, &speaking, quiet.clone());
-        let answers = asks::AsksTask {
-            asks,
-            senses: senses.clone(),
-            engine,
-            offers: offers.clone(),
-        };
-        tasks.spawn(answers.run(stop.clone()));
-        let backend = NodeBackend::new(&senses, &jobs, offers);
-        server.serve(Arc::new(backend), &tasks, stop.clone());
-        jobs.set_standing(Standing::Open);
-        let ends = [quiet, stop];
-        Daemon { jobs, link, senses, ends, speaking, tasks, _lock: lock }
+        offer::start(said, &tasks, quiet.clone());
+        Voice { log, tasks, quiet }
     }
 
     fn link(&self) -> (LinkHandle, Inbound) {

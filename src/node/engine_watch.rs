@@ -33,11 +33,6 @@ pub(crate) enum EngineState {
 }
 
 impl EngineState {
-    /// Whether jobs can be run on it.
-    pub(crate) fn is_up(&self) -> bool {
-        matches!(self, Self::Up(_))
-    }
-
     /// Why not; `None` when it is up.
     pub(crate) fn why_not(&self) -> Option<String> {
         match self {
@@ -93,9 +88,9 @@ fn away(
 ) -> EngineState {
     let since = match before {
         EngineState::Away { since, .. } => *since,
-        EngineState::Unknown | EngineState::Up(_) | EngineState::Unsuited(_) => {
-            now
-        }
+        EngineState::Unknown
+        | EngineState::Up(_)
+        | EngineState::Unsuited(_) => now,
     };
     EngineState::Away { since, text: error.to_string() }
 }
@@ -152,7 +147,6 @@ mod tests {
         let first = away(&EngineState::Unknown, Timestamp(5), &gone);
         let later = away(&first, Timestamp(9), &gone);
         assert_eq!(first, later);
-        assert!(!later.is_up());
         assert_eq!(later.why_not().as_deref(), Some("gone"));
     }
 }

@@ -42,9 +42,7 @@ fn standing(standing: Standing) -> Option<Finding> {
             (Condition::Starting, "the classes are being probed")
         }
         Standing::Paused => (Condition::Paused, "the owner paused the node"),
-        Standing::Latched => {
-            (Condition::Latched, "the owner stopped the node")
-        }
+        Standing::Latched => (Condition::Latched, "the owner stopped the node"),
         Standing::Draining => {
             (Condition::Draining, "what runs is finished, nothing is taken")
         }
@@ -95,12 +93,12 @@ fn disk(facts: &Facts<'_>) -> Option<Finding> {
 /// is said once.
 fn class(view: &ClassView) -> Option<Finding> {
     let why = view.withdrawn.as_ref()?;
-    let condition = match why.code {
-        ReasonCode::ProbeFailed => Condition::ClassFaulty(view.class),
-        ReasonCode::ImageMissing => Condition::ClassMissing(view.class),
-        ReasonCode::Starting => Condition::Starting,
-        _ => return None,
-    };
+    let of = [
+        (ReasonCode::ProbeFailed, Condition::ClassFaulty(view.class)),
+        (ReasonCode::ImageMissing, Condition::ClassMissing(view.class)),
+        (ReasonCode::Starting, Condition::Starting),
+    ];
+    let (_, condition) = of.into_iter().find(|(code, _)| *code == why.code)?;
     Some(Finding::new(condition, why.text.clone()))
 }
 

@@ -167,26 +167,25 @@ async fn changed<T>(watched: &mut watch::Receiver<T>) -> bool {
 /// Why no job of any class is taken now, by what ails the node: what the
 /// jobs room does not see for itself.
 fn held_back(findings: &[Finding]) -> Option<Reason> {
-    let finding = findings.iter().find(|finding| match finding.condition {
-        Condition::EngineAway | Condition::DiskLow => true,
-        Condition::Starting
-        | Condition::NatsDeaf
-        | Condition::ClassFaulty(_)
-        | Condition::ClassMissing(_)
-        | Condition::GpuDriver
-        | Condition::GpuLost
-        | Condition::Unmeasured
-        | Condition::Duplicate
-        | Condition::Paused
-        | Condition::Draining
-        | Condition::Latched
-        | Condition::Stopping => false,
-    })?;
-    let code = match finding.condition {
-        Condition::DiskLow => ReasonCode::DiskLow,
-        _ => ReasonCode::EngineAway,
-    };
-    Some(Reason::new(code, finding.text.clone()))
+    findings.iter().find_map(|finding| {
+        let code = match finding.condition {
+            Condition::EngineAway => ReasonCode::EngineAway,
+            Condition::DiskLow => ReasonCode::DiskLow,
+            Condition::Starting
+            | Condition::NatsDeaf
+            | Condition::ClassFaulty(_)
+            | Condition::ClassMissing(_)
+            | Condition::GpuDriver
+            | Condition::GpuLost
+            | Condition::Unmeasured
+            | Condition::Duplicate
+            | Condition::Paused
+            | Condition::Draining
+            | Condition::Latched
+            | Condition::Stopping => return None,
+        };
+        Some(Reason::new(code, finding.text.clone()))
+    })
 }
 
 #[cfg(test)]

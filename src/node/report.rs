@@ -147,7 +147,10 @@ fn why_not(seen: &Seen<'_>, view: &ClassView) -> Option<ReasonReport> {
 
 fn probe(at: Timestamp, view: Option<&ClassView>) -> ProbeReport {
     let failed = view.and_then(|view| view.withdrawn.as_ref());
-    ProbeReport { at, failed: failed.map(|it| it.text.clone()).into_iter().collect() }
+    ProbeReport {
+        at,
+        failed: failed.map(|it| it.text.clone()).into_iter().collect(),
+    }
 }
 
 fn capacity(seen: &Seen<'_>) -> CapacityReport {

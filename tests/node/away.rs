@@ -86,8 +86,7 @@ impl Drop for Door {
 async fn without_an_engine_it_waits_says_so_and_goes_on_when_it_comes() {
     let nats = Nats::start();
     let mut door = Door::closed();
-    let wants =
-        Wants { engine: door.path.clone(), ..Wants::over(&nats.url()) };
+    let wants = Wants { engine: door.path.clone(), ..Wants::over(&nats.url()) };
     let node = Daemon::start(&wants);
     let dispatch = Dispatch::connect(&nats.url(), &node.node, "d1").await;
     let mut recorder = Recorder::on(&dispatch.nats).await;

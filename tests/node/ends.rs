@@ -68,7 +68,7 @@ async fn time_cpu_and_memory_are_limits_that_end_a_job() {
 
     let cpu = stage.limited("while :; do :; done", "cpu_ms", 1000).await;
     assert_eq!(cpu.end(), ("limit", None), "{cpu:?}");
-    assert!(cpu.reasons[0].contains("cpu"), "{:?}", cpu.reasons);
+    assert!(cpu.reasons[0].contains("CPU"), "{:?}", cpu.reasons);
 
     let hog = "head -c 300000000 /dev/zero | tail -c 300000000 | wc -c";
     let memory = format!("exec sh -c '{hog}; exit 137'");
@@ -95,11 +95,11 @@ async fn too_much_output_or_result_ends_a_job() {
     let stage = Stage::with(more).await;
     let flood = stage.dispatch.run("yes").await;
     assert_eq!(flood.end(), ("limit", None), "{:?}", flood.exit());
-    assert!(flood.reasons[0].contains("output"), "{:?}", flood.reasons);
+    assert!(flood.reasons[0].contains("stdout"), "{:?}", flood.reasons);
     assert_eq!(flood.stdout().len(), 1 << 20, "what fits is told");
     let big = stage.dispatch.run("yes | head -c 9000 >&3; sleep 60").await;
     assert_eq!(big.end(), ("limit", None), "{:?}", big.exit());
-    assert!(big.reasons[0].contains("result"), "{:?}", big.reasons);
+    assert!(big.reasons[0].starts_with("limit_reached;"), "{:?}", big.reasons);
     stage.nothing_is_left().await;
 }
 

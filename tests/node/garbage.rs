@@ -34,8 +34,8 @@ async fn whatever_is_sent_gets_its_refusal_and_the_node_goes_on() {
         (job_frame(&large).into_bytes(), "bad_frame"),
     ];
     for (bytes, code) in table {
-        let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)])
-            .into_owned();
+        let shown =
+            String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
         let answer = dispatch.raw(bytes).await;
         assert_eq!(answer["type"], "nack", "{shown}: {answer}");
         assert_eq!(answer["fault_code"], code, "{shown}: {answer}");

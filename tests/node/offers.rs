@@ -79,10 +79,9 @@ async fn the_last_word_of_a_node_is_down() {
     let mut node = Daemon::ready(&Wants::over(&nats.url())).await;
     let mut heard = offers(&nats, &node.node).await;
     node.stop();
-    let last = until(&mut heard, "down", |offer| {
-        offer["health"]["status"] == "down"
-    })
-    .await;
+    let last =
+        until(&mut heard, "down", |offer| offer["health"]["status"] == "down")
+            .await;
     let capabilities = last["capabilities"].to_string();
     assert!(!capabilities.contains("worker:"), "{capabilities}");
 }

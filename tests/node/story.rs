@@ -1,9 +1,9 @@
+use crate::support::LONG;
 use crate::support::daemon::{Daemon, Wants};
 use crate::support::nats::Nats;
 use crate::support::recorder::Recorder;
 use crate::support::wait::eventually;
 use crate::support::wire::{Dispatch, job_frame, new_id, sh};
-use crate::support::LONG;
 use serde_json::json;
 
 #[tokio::test]
@@ -45,8 +45,7 @@ async fn output_comes_whole_and_in_order_however_much_it_is() {
     let story = dispatch.run(script).await;
 
     assert_eq!(story.end(), ("exited", Some(0)));
-    let wanted: String =
-        (0..60_000).map(|i| format!("{i} aäö€😀\n")).collect();
+    let wanted: String = (0..60_000).map(|i| format!("{i} aäö€😀\n")).collect();
     assert!(story.stdout() == wanted, "not a byte differs");
     let numbers: Vec<u64> = story
         .of("job_stdout")

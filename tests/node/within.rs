@@ -35,8 +35,13 @@ async fn a_job_finds_what_it_was_promised_and_nothing_else() {
     for line in said.lines().filter(|line| line.contains('=')) {
         let name = line.split('=').next().unwrap();
         let known = [
-            "HOME", "LANG", "OPENVIBE_JOB_ID", "OV_JOB_ID", "OV_CLASS",
-            "TMPDIR", "PATH",
+            "HOME",
+            "LANG",
+            "OPENVIBE_JOB_ID",
+            "OV_JOB_ID",
+            "OV_CLASS",
+            "TMPDIR",
+            "PATH",
         ];
         assert!(known.contains(&name), "inherited: {line}");
     }
@@ -71,8 +76,16 @@ async fn a_job_reaches_nothing_that_it_was_not_given() {
     let story = inside(tries).await;
     let said = story.stdout();
     for refused in [
-        "write_root", "write_etc", "write_record", "read_record", "network",
-        "signal_init", "mknod", "chown", "lower_oom", "sysctl",
+        "write_root",
+        "write_etc",
+        "write_record",
+        "read_record",
+        "network",
+        "signal_init",
+        "mknod",
+        "chown",
+        "lower_oom",
+        "sysctl",
     ] {
         let line = format!("{refused} no\n");
         assert!(said.contains(&line), "{refused}\n{said}");

@@ -5,8 +5,7 @@ use crate::cli::exit::CliError;
 use crate::cli::render::OfferView;
 use crate::contract::{Clock, Faults, Job, JobFrame, JobId, NodeId};
 use crate::link::client::{
-    Dispatcher, FrameSeen, OfferNews, OfferSeen, Run,
-    Sent as Said,
+    Dispatcher, FrameSeen, OfferNews, OfferSeen, Offers, Run, Sent as Said,
 };
 use crate::node::config::Config;
 use crate::node::{SystemClock, dispatcher_config, new_job_id};
@@ -29,14 +28,19 @@ pub(super) async fn connect(
     let dispatcher = dispatcher.map_err(|err| {
         CliError::Unavailable(format!("cannot reach NATS: {err}"))
     })?;
-    let wait = Duration::from_secs(args.wait);
-    Ok(Client { dispatcher, wait, run: None })
+    Ok(Client { dispatcher, heard: None, run: None, living: BTreeMap::new() })
 }
+
+/// Long enough that several nodes are heard where many speak, short enough
+/// that nobody waits for the others once one fits.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// The library's dispatcher, with at most one job.
 pub(super) struct Client {
     dispatcher: Dispatcher,
-    wait: Duration,
+    heard: Option<Offers>,
+    /// By subject.
+    living: BTreeMap<String, OfferSeen>,
     run: Option<Run>,
 }
 
@@ -56,18 +60,20 @@ impl Wire for Client {
     }
 
     async fn offers(&mut self) -> anyhow::Result<Vec<OfferView>> {
-        let mut heard = self.dispatcher.offers().await?;
-        let until = Instant::now() + self.wait;
-        let mut living: BTreeMap<String, OfferSeen> = BTreeMap::new();
+        let heard = match &mut self.heard {
+            Some(heard) => heard,
+            heard @ None => heard.insert(self.dispatcher.offers().await?),
+        };
+        let until = Instant::now() + MOMENT;
         while let Ok(Some(news)) = timeout_at(until, heard.next()).await {
             match news {
                 OfferNews::Said(offer) => {
-                    living.insert(offer.subject.clone(), offer);
+                    self.living.insert(offer.subject.clone(), offer);
                 }
-                OfferNews::Gone(subject) => drop(living.remove(&subject)),
+                OfferNews::Gone(gone) => drop(self.living.remove(&gone)),
             }
         }
-        let views = living.values();
+        let views = self.living.values();
         Ok(views.filter_map(|it| OfferView::read(&it.payload).ok()).collect())
     }
 

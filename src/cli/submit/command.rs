@@ -30,7 +30,7 @@ pub(in crate::cli) struct SubmitArgs {
     /// Our own name among dispatchers, the last token of what we send on
     #[arg(long = "as", value_parser = node_id, default_value = "submit")]
     pub(super) dispatcher: DispatcherId,
-    /// How long offers are listened for, in seconds, where no node is named
+    /// How long an offer that fits is waited for, in seconds
     #[arg(long, default_value_t = 12, value_name = "SECONDS")]
     pub(super) wait: u64,
     /// Print every frame as a line of JSON

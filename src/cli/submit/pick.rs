@@ -105,7 +105,11 @@ fn flaw(offer: &OfferView, wanted: Wanted<'_>) -> Option<Flaw> {
         Some(Flaw::Untrusted)
     } else if offer.health.status != "up" {
         Some(Flaw::Unwell)
-    } else if !offer.capabilities.iter().any(|it| *it == *wanted.class.capability().as_str()) {
+    } else if !offer
+        .capabilities
+        .iter()
+        .any(|it| *it == *wanted.class.capability().as_str())
+    {
         Some(Flaw::Without)
     } else if slots(offer, wanted.class) == 0 {
         Some(Flaw::Full)

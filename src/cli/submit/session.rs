@@ -9,6 +9,7 @@ use crate::contract::{Job, NodeId};
 use anyhow::{Context as _, anyhow};
 use serde_json::Value;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// What a node may need beyond a job's time to live to say how it ended;
 /// later no exit comes.
@@ -46,10 +47,7 @@ pub(super) async fn submit(
 }
 
 /// An id for a document that has none; another is left for the check.
-fn give_id(
-    document: &mut Value,
-    wire: &mut impl Wire,
-) -> anyhow::Result<()> {
+fn give_id(document: &mut Value, wire: &mut impl Wire) -> anyhow::Result<()> {
     let Some(job) = document.as_object_mut() else { return Ok(()) };
     if job.get("id").is_none_or(|id| id == "new") {
         job.insert("id".to_owned(), Value::String(wire.mint()?.into()));
@@ -63,15 +61,23 @@ async fn choose(
     wire: &mut impl Wire,
 ) -> anyhow::Result<NodeId> {
     let trust = args.trust.as_deref();
-    let Some(node) = args.node.clone() else {
-        let wanted = Wanted { class: job.class, trust };
-        return Ok(pick(&wire.offers().await?, wanted)?);
-    };
     // Whoever names node and trust has decided: nothing need be heard.
-    if trust.is_none() {
-        allow(&wire.offers().await?, &node)?;
+    if let (Some(node), Some(_)) = (&args.node, trust) {
+        return Ok(node.clone());
     }
-    Ok(node)
+    let until = Instant::now() + Duration::from_secs(args.wait);
+    loop {
+        let heard = wire.offers().await?;
+        let choice = match &args.node {
+            Some(node) => allow(&heard, node).map(|()| node.clone()),
+            None => pick(&heard, Wanted { class: job.class, trust }),
+        };
+        match choice {
+            Ok(node) => return Ok(node),
+            Err(none) if Instant::now() >= until => return Err(none.into()),
+            Err(_not_yet) => {}
+        }
+    }
 }
 
 /// One job at one node.

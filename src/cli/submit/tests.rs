@@ -10,6 +10,7 @@ use crate::contract::{
     Timestamp, Usage,
 };
 use crate::control::Payload;
+use crate::node::config::Sources;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -109,6 +110,8 @@ fn to(node: Option<&str>, trust: Option<&str>) -> SubmitArgs {
         file: PathBuf::from("-"),
         node: node.map(|id| NodeId::try_from(id.to_owned()).unwrap()),
         trust: trust.map(str::to_owned),
+        dispatcher: NodeId::try_from("submit".to_owned()).unwrap(),
+        wait: 0,
         json: false,
     }
 }
@@ -126,6 +129,7 @@ async fn ran(
         input: &mut std::io::empty(),
         terminal: false,
         socket: PathBuf::new(),
+        sources: Sources::default(),
     };
     let ended = submit(args, document, script, &mut ctx).await;
     let text = |bytes| String::from_utf8(bytes).unwrap();

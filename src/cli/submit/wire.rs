@@ -10,8 +10,8 @@ pub(super) trait Wire {
     fn mint(&mut self) -> anyhow::Result<JobId>;
     /// The job in a document, or all that is wrong with it.
     fn check(&self, document: &Value) -> Result<Job, Faults>;
-    /// The offers that can be heard now: it listens for a moment, as long as
-    /// nodes need to say theirs.
+    /// The offers that live: it listens for a moment, and knows what it heard
+    /// before.
     fn offers(
         &mut self,
     ) -> impl Future<Output = anyhow::Result<Vec<OfferView>>>;

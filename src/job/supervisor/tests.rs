@@ -4,6 +4,7 @@ use crate::contract::{
     ReasonCode, RuntimeClass, Subjects, Timestamp,
 };
 use crate::init::{EndedBy, ExitRecord, Outcome};
+use crate::job::Timed;
 use crate::job::board::{Board, Order};
 use crate::job::resend::Resender;
 use crate::job::sandbox::fake::{FakeWorkshop, Handle, Making};
@@ -60,7 +61,7 @@ impl Stage {
             outbox: out,
             ledger: ledger.clone(),
             names: (Subjects::new(token("ov")), token("node_1")),
-            board: Arc::new(Board::new(BTreeMap::new())),
+            board: Arc::new(Board::new(BTreeMap::new(), Timed::default())),
             shelf: Arc::new(Shelf::default()),
             resender,
             tasks: TaskTracker::new(),

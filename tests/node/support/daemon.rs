@@ -118,17 +118,12 @@ impl Daemon {
         child.try_wait().unwrap().is_none()
     }
 
-    /// Its process.
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.as_ref().unwrap().id()
-    }
-
     /// Asks it to end, and waits until it has.
     pub(crate) fn stop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         let pid = rustix::process::Pid::from_child(&child);
         let term = rustix::process::Signal::TERM;
-        drop(rustix::process::kill_process(pid, term));
+        rustix::process::kill_process(pid, term).unwrap();
         for _ in 0..300 {
             if child.try_wait().unwrap().is_some() {
                 return;

@@ -74,10 +74,12 @@ impl Recorder {
                 .iter()
                 .filter(|frame| frame["type"] == "job_usage")
                 .map(|frame| frame["second"].as_u64().unwrap());
-            assert!(seconds.eq(0..told
-                .iter()
-                .filter(|frame| frame["type"] == "job_usage")
-                .count() as u64));
+            assert!(
+                seconds.eq(0..told
+                    .iter()
+                    .filter(|frame| frame["type"] == "job_usage")
+                    .count() as u64)
+            );
         }
     }
 

@@ -171,8 +171,7 @@ pub(crate) fn sh(script: &str) -> Value {
 /// A `job` frame.
 pub(crate) fn job_frame(job: &Value) -> String {
     let ts = now_ms();
-    json!({ "v": 1, "seq": 1, "ts": ts, "type": "job", "job": job })
-        .to_string()
+    json!({ "v": 1, "seq": 1, "ts": ts, "type": "job", "job": job }).to_string()
 }
 
 /// A job id made now.
