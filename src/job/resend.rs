@@ -1,5 +1,5 @@
 use crate::contract::{Clock, JobId};
-use crate::ledger::{Ledger, RowState};
+use crate::ledger::{Ledger, RowState, StoredExit};
 use crate::link::{Outbox, Outgoing};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -103,17 +103,17 @@ impl ResendTask {
                     None
                 }
             };
-            let now = match heard {
+            let (now, asked) = match heard {
                 Some(Request::Added(id)) => {
                     self.schedule(id, FIRST);
                     continue;
                 }
-                Some(Request::Now(id)) => vec![id],
-                Some(Request::All) => self.ledger.unacknowledged(),
-                None => self.overdue(),
+                Some(Request::Now(id)) => (vec![id], true),
+                Some(Request::All) => (self.ledger.unacknowledged(), false),
+                None => (self.overdue(), false),
             };
             for id in now {
-                if self.say(&id).await.is_err() {
+                if self.say(&id, asked).await.is_err() {
                     return;
                 }
             }
@@ -143,32 +143,23 @@ impl ResendTask {
         self.due.insert(id, (at, pause.saturating_mul(2).min(LONGEST)));
     }
 
-    /// Says one exit again, unless it is settled by now.
-    async fn say(&mut self, id: &JobId) -> Result<(), ()> {
-        let Some(row) = self.ledger.lookup(id) else {
-            self.due.remove(id);
-            return Ok(());
-        };
-        let exit = match &row.state {
-            RowState::Ended(exit) => {
-                let now = self.clock.now();
-                if now.wall.0 > exit.at.0.saturating_add(GIVE_UP_MS) {
-                    self.due.remove(id);
-                    drop(self.ledger.given_up(id, now));
-                    return Ok(());
-                }
-                let pause = self.due.get(id).map_or(FIRST, |(_, next)| *next);
-                self.schedule(id.clone(), pause);
-                exit.clone()
-            }
-            // Asked for although it was acknowledged: said once.
-            RowState::Settled(exit) | RowState::Unacked(exit) => {
+    /// Says one exit again. Once it is settled, only whoever asks for it
+    /// hears it, and only that once.
+    async fn say(&mut self, id: &JobId, asked: bool) -> Result<(), ()> {
+        let state = self.ledger.lookup(id).map(|row| row.state);
+        let exit = match state {
+            Some(RowState::Ended(exit)) => self.still_owed(id, exit),
+            Some(RowState::Settled(exit) | RowState::Unacked(exit)) => {
                 self.due.remove(id);
-                let Some(exit) = exit.clone() else { return Ok(()) };
-                exit
+                exit.filter(|_| asked)
             }
-            RowState::Held | RowState::Tombstone => return Ok(()),
+            // What has no exit must not be due for ever.
+            Some(RowState::Held | RowState::Tombstone) | None => {
+                self.due.remove(id);
+                None
+            }
         };
+        let Some(exit) = exit else { return Ok(()) };
         let frame = Outgoing {
             subject: exit.subject,
             payload: exit.payload,
@@ -179,5 +170,85 @@ impl ResendTask {
             () = self.stop.cancelled() => Err(()),
             sent = self.outbox.send(frame) => sent.map_err(|_| ()),
         }
+    }
+
+    /// An exit that nobody acknowledged, unless that is given up.
+    fn still_owed(
+        &mut self,
+        id: &JobId,
+        exit: StoredExit,
+    ) -> Option<StoredExit> {
+        let now = self.clock.now();
+        if now.wall.0 > exit.at.0.saturating_add(GIVE_UP_MS) {
+            self.due.remove(id);
+            if let Err(err) = self.ledger.given_up(id, now) {
+                tracing::warn!(error = %err, "an exit was not given up");
+            }
+            return None;
+        }
+        let pause = self.due.get(id).map_or(FIRST, |(_, next)| *next);
+        self.schedule(id.clone(), pause);
+        Some(exit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Now, Timestamp};
+    use crate::job::testing::{START, dispatcher, job_id};
+    use crate::ledger::Admission;
+    use crate::link::outbox;
+    use tokio_util::task::TaskTracker;
+
+    struct Still;
+
+    impl Clock for Still {
+        fn now(&self) -> Now {
+            Now { wall: Timestamp(START), ..Now::default() }
+        }
+    }
+
+    /// A task over one job that ended, what it is told by, and what it says.
+    fn ended() -> (Ledger, Resender, mpsc::Receiver<Outgoing>, JobId) {
+        let (ledger, id) = (Ledger::in_memory(Timestamp(0)), job_id(0, 1));
+        let (dispatcher, hash) = (dispatcher("alice"), String::new());
+        let received = Still.now();
+        let row = Admission { id: id.clone(), dispatcher, hash, received };
+        ledger.admit(row).unwrap();
+        let exit = StoredExit {
+            subject: "exit".to_owned(),
+            payload: "{}".into(),
+            reasons: Vec::new(),
+            at: Timestamp(START),
+        };
+        ledger.ended(&id, exit).unwrap();
+        let (resender, requests) = Resender::new();
+        let (out, frames, _) = outbox();
+        let ways = (ledger.clone(), out);
+        let stop = CancellationToken::new();
+        let half = Arc::new(|| 0.5);
+        let task = ResendTask::new(requests, ways, Arc::new(Still), half, stop);
+        TaskTracker::new().spawn(task.run());
+        (ledger, resender, frames, id)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_exit_is_said_again_until_it_is_acknowledged_and_no_more() {
+        let (ledger, resender, mut frames, id) = ended();
+        resender.add(&id);
+        let begun = Instant::now();
+        for secs in [1, 3, 7] {
+            frames.recv().await.unwrap();
+            assert_eq!(begun.elapsed().as_secs(), secs);
+        }
+        ledger.acknowledged(&id, Still.now()).unwrap();
+        let hour = Duration::from_secs(3600);
+        let more = tokio::time::timeout(hour, frames.recv()).await;
+        assert!(more.is_err(), "said after its acknowledgement");
+        resender.now(&id);
+        assert_eq!(frames.recv().await.unwrap().subject, "exit");
+        let more = tokio::time::timeout(hour, frames.recv()).await;
+        assert!(more.is_err(), "said more often than it was asked for");
     }
 }
