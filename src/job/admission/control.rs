@@ -23,13 +23,22 @@ pub(crate) enum ControlVerdict {
     Refuse(Refusal),
 }
 
+/// What the ledger knows.
+pub(crate) struct Known<'a> {
+    /// Of an id.
+    pub(crate) lookup: &'a dyn Fn(&JobId) -> Option<Row>,
+    /// Ids made up to here are refused.
+    pub(crate) floor: Timestamp,
+}
+
 /// What becomes of a cancel or an acknowledgement, by what the ledger knows.
 pub(crate) fn control(
     from: &DispatcherId,
     payload: &[u8],
-    (lookup, floor): (&dyn Fn(&JobId) -> Option<Row>, Timestamp),
+    known: &Known<'_>,
     now: Now,
 ) -> ControlVerdict {
+    let lookup = known.lookup;
     let envelope = match Envelope::parse(payload) {
         Ok(envelope) => envelope,
         Err(fault) => {
@@ -45,7 +54,7 @@ pub(crate) fn control(
     };
     match envelope.body {
         EnvelopeBody::Cancel(id) => {
-            let age = (floor, now.wall);
+            let age = (known.floor, now.wall);
             cancel(&asked(Some(&id)), lookup(&id), (from, id), age)
         }
         EnvelopeBody::ExitAck(id) => {

@@ -75,9 +75,8 @@ impl Node {
     fn control(&self, from: &str, frame: &Value) -> ControlVerdict {
         let lookup = |id: &JobId| self.rows.get(id).cloned();
         let payload = frame.to_string();
-        let rows: (&dyn Fn(&JobId) -> Option<Row>, _) =
-            (&lookup, Timestamp(START));
-        control(&dispatcher(from), payload.as_bytes(), rows, now())
+        let known = Known { lookup: &lookup, floor: Timestamp(START) };
+        control(&dispatcher(from), payload.as_bytes(), &known, now())
     }
 }
 

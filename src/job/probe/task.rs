@@ -77,7 +77,13 @@ impl<E: Engine> ProbeTask<E> {
     async fn probe_all(&self) -> bool {
         let mut passed = true;
         for (class, plan) in &self.plan.classes {
-            let why_not = self.probe(*class, plan).await;
+            // A node whose users are all taken runs jobs well enough: what
+            // was found of the class before stands, until one is free.
+            let Ok(user) = self.slots.user() else {
+                passed &= self.context.board.withdrawn(*class).is_none();
+                continue;
+            };
+            let why_not = self.probe(*class, plan, user.uid()).await;
             passed &= why_not.is_none();
             if let Some(why) = &why_not {
                 tracing::warn!(%class, reason = %why, "a class is withdrawn");
@@ -93,6 +99,7 @@ impl<E: Engine> ProbeTask<E> {
         &self,
         class: RuntimeClass,
         plan: &ClassPlan,
+        uid: u32,
     ) -> Option<Reason> {
         if let Some(reason) = self.missing(plan).await {
             self.file(ProbeReport {
@@ -105,14 +112,12 @@ impl<E: Engine> ProbeTask<E> {
             });
             return Some(reason);
         }
-        // A node whose users are all taken runs jobs well enough.
-        let user = self.slots.user().ok()?;
         let probe = Probe {
             workshop: &self.context.workshop,
             clock: &*self.context.clock,
             class,
             plan,
-            uid: user.uid(),
+            uid,
         };
         let report = probe.run().await;
         let complaint = report.complaint();

@@ -13,6 +13,9 @@ const INIT_MEMORY: Bytes = Bytes::mib(16);
 /// One file for each so many bytes of a tmpfs: an inode costs the kernel
 /// about 1 KiB, which must not escape the limit unseen.
 const BYTES_AN_INODE: u64 = 16 << 10;
+/// The least a filesystem has: of size 0 it would have no limit at all, and
+/// an engine takes no memory to share for its own default.
+const LEAST: u64 = 4096;
 /// Where an owner's artifact is bound.
 const ARTIFACT: &str = "/artifact";
 /// Where programs are looked for.
@@ -64,8 +67,9 @@ pub(crate) struct Base<'a> {
 /// they take at most seven eighths of the job's own, so that a job that fills
 /// them is told "no space" before the kernel kills it.
 pub(crate) fn spec(wish: &Wish, base: Base<'_>, seccomp: &str) -> LaunchSpec {
-    let share =
-        |most: Bytes, part: u64| Bytes(most.0.min(wish.memory.0 / part));
+    let share = |most: Bytes, part: u64| {
+        Bytes(most.0.min(wish.memory.0 / part).max(LEAST))
+    };
     let tmpfs = |inside: &str, size: Bytes| Tmpfs {
         inside: inside.to_owned(),
         size,
@@ -157,4 +161,68 @@ fn environment(
     ];
     env.extend(who.map(own));
     env
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::job::testing::plan;
+
+    fn spec_of(memory: Bytes) -> LaunchSpec {
+        made(memory, "/records", "sb_1")
+    }
+
+    /// That of a sandbox of this name, its record below `records`.
+    pub(in super::super) fn spec_at(
+        records: &str,
+        sandbox: &str,
+    ) -> LaunchSpec {
+        made(Bytes::mib(64), records, sandbox)
+    }
+
+    fn made(memory: Bytes, records: &str, sandbox: &str) -> LaunchSpec {
+        let plan = plan(1);
+        let class = RuntimeClass::Function;
+        let wish = Wish {
+            class,
+            plan: plan.classes[&class].clone(),
+            artifact: plan.artifacts[0].clone(),
+            uid: 20_000,
+            memory,
+        };
+        let image = ImageFacts {
+            id: "sha256:0".to_owned(),
+            volumes: Vec::new(),
+            env: Vec::new(),
+            architecture: "amd64".to_owned(),
+            created_ms: None,
+            size_bytes: 0,
+        };
+        let base = Base {
+            node: &"node_1".to_owned().try_into().unwrap(),
+            sandbox: SandboxId(sandbox.to_owned()),
+            record: PathBuf::from(records).join(sandbox),
+            init: "/init".into(),
+            image: &image,
+            covers: Vec::new(),
+        };
+        spec(&wish, base, "{}")
+    }
+
+    #[test]
+    fn filesystems_fit_into_the_jobs_memory_with_room_to_spare() {
+        for memory in [Bytes::mib(1), Bytes::mib(64), Bytes::mib(1 << 20)] {
+            let spec = spec_of(memory);
+            let sizes = spec.tmpfs.iter().map(|at| at.size.0);
+            let sum = sizes.sum::<u64>() + spec.shm.0;
+            assert!(sum <= memory.0 / 8 * 7, "{memory}: {sum}");
+        }
+    }
+
+    #[test]
+    fn no_filesystem_of_the_smallest_job_is_without_a_limit() {
+        let spec = spec_of(Bytes(1));
+        assert!(spec.tmpfs.iter().all(|at| at.size.0 > 0));
+        assert!(spec.shm.0 > 0);
+    }
 }

@@ -304,7 +304,10 @@ impl<W: Workshop> Supervisor<W> {
         if let Phase::Ending { kill_at, .. } = self.phase {
             until = until.min(kill_at.0);
         }
-        if let Some(due) = self.pump.next_due().filter(|_| !self.gone) {
+        // A second that was looked for and not found, as its job has ended,
+        // is not looked for at every turn.
+        let due = self.pump.next_due().filter(|due| *due > self.looked);
+        if let Some(due) = due.filter(|_| !self.gone) {
             until = until.min(due.0);
         }
         Duration::from_millis(until.saturating_sub(now.0))
