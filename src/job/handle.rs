@@ -9,11 +9,13 @@ use super::supervisor::Context;
 use super::view::{ClassView, JobsView, Timed};
 use super::{JobPlan, Standing};
 use crate::contract::{
-    Bytes, Clock, DispatcherId, JobId, NodeId, Reason, ReasonCode, Subjects,
+    Bytes, Clock, DispatcherId, JobId, NodeId, Reason, ReasonCode,
+    RuntimeClass, Subjects,
 };
 use crate::engine::Engine;
 use crate::ledger::Ledger;
 use crate::link::{Outbox, Received};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
@@ -64,72 +66,97 @@ pub struct Jobs;
 impl Jobs {
     /// Starts it. No job is taken before [`JobsHandle::set_standing`] opens
     /// the node, and none of a class before its probe passed.
-    pub fn start<E: Engine>(parts: JobsParts<E>) -> JobsHandle {
-        let plan = Arc::new(parts.plan);
-        let said = "its sandbox was not probed yet";
-        let starting = || Reason::new(ReasonCode::Starting, said);
-        let withdrawn = plan.classes.keys().map(|c| (*c, starting()));
-        let board = Arc::new(Board::new(withdrawn.collect(), parts.timed));
+    pub fn start<E: Engine>(mut parts: JobsParts<E>) -> JobsHandle {
+        let plan = Arc::new(parts.plan.clone());
+        let timed = std::mem::take(&mut parts.timed);
+        let board = Arc::new(Board::new(unprobed(&plan), timed));
         let slots = Slots::new(&plan);
-        let (resender, requests) = Resender::new();
-        let (remover, removals) = Remover::new();
-        let (stop, tasks) = (parts.stop, parts.tasks);
-        let workshop = EngineWorkshop {
-            engine: parts.engine.clone(),
-            node: parts.names.1.clone(),
-            init: plan.init.clone(),
-            records: plan.records.clone(),
-            names: parts.sandboxes,
-            remover: remover.clone(),
-        };
-        let removing = RemoveTask {
-            removals,
-            remover,
-            engine: parts.engine,
-            node: parts.names.1.clone(),
-            records: plan.records.clone(),
-            stop: stop.clone(),
-        };
-        tasks.spawn(removing.run());
-        let context = Arc::new(Context {
-            workshop,
-            clock: parts.clock.clone(),
-            outbox: parts.outbox.clone(),
-            ledger: parts.ledger.clone(),
-            names: parts.names,
-            board: board.clone(),
-            shelf: Arc::new(Shelf::default()),
-            resender: resender.clone(),
-            tasks: tasks.clone(),
-            stop: stop.clone(),
-        });
-        let ways = (parts.ledger.clone(), parts.outbox);
-        let (clock, jitter) = (parts.clock, parts.jitter);
-        let resending =
-            ResendTask::new(requests, ways, clock, jitter, stop.clone());
-        tasks.spawn(resending.run());
+        let (viewer, view) = Viewer::new(
+            (board.clone(), slots.clone()),
+            plan.clone(),
+            parts.ledger.clone(),
+        );
+        parts.tasks.spawn(viewer.run(parts.stop.clone()));
+        let resender = resender(&parts);
+        let context = context(&parts, &board, &resender);
         let (probe, reports) =
             ProbeTask::new(context.clone(), plan.clone(), slots.clone());
         let probe = probe.every(parts.probe_every);
         let asked = probe.asked();
-        tasks.spawn(probe.run());
+        parts.tasks.spawn(probe.run());
         let shelf = context.shelf.clone();
         let desk = Desk {
             context,
-            plan: plan.clone(),
-            slots: slots.clone(),
+            plan,
+            slots,
             memory: parts.memory,
             max_payload: parts.max_payload,
             jobs: parts.requests.0,
             controls: parts.requests.1,
         };
-        tasks.spawn(desk.run());
-        let viewer =
-            Viewer { board: board.clone(), plan, slots, ledger: parts.ledger };
-        let (shown, view) = watch::channel(viewer.view());
-        tasks.spawn(viewer.run(shown, stop));
+        parts.tasks.spawn(desk.run());
         JobsHandle { board, shelf, resender, view, reports, asked }
     }
+}
+
+/// Every class is withdrawn until its probe has passed.
+fn unprobed(plan: &JobPlan) -> BTreeMap<RuntimeClass, Reason> {
+    let said = "its sandbox was not probed yet";
+    let starting = || Reason::new(ReasonCode::Starting, said);
+    plan.classes.keys().map(|class| (*class, starting())).collect()
+}
+
+/// Starts the task that says exits again.
+fn resender<E>(parts: &JobsParts<E>) -> Resender {
+    let (resender, requests) = Resender::new();
+    let ways = (parts.ledger.clone(), parts.outbox.clone());
+    let (clock, jitter) = (parts.clock.clone(), parts.jitter.clone());
+    let stop = parts.stop.clone();
+    let task = ResendTask::new(requests, ways, clock, jitter, stop);
+    parts.tasks.spawn(task.run());
+    resender
+}
+
+/// Where sandboxes are made; starts the task that removes them.
+fn workshop<E: Engine>(parts: &JobsParts<E>) -> EngineWorkshop<E> {
+    let (remover, removals) = Remover::new();
+    let task = RemoveTask {
+        removals,
+        remover: remover.clone(),
+        engine: parts.engine.clone(),
+        node: parts.names.1.clone(),
+        records: parts.plan.records.clone(),
+        stop: parts.stop.clone(),
+    };
+    parts.tasks.spawn(task.run());
+    EngineWorkshop {
+        engine: parts.engine.clone(),
+        node: parts.names.1.clone(),
+        init: parts.plan.init.clone(),
+        records: parts.plan.records.clone(),
+        names: parts.sandboxes.clone(),
+        remover,
+    }
+}
+
+/// What all supervisors share.
+fn context<E: Engine>(
+    parts: &JobsParts<E>,
+    board: &Arc<Board>,
+    resender: &Resender,
+) -> Arc<Context<EngineWorkshop<E>>> {
+    Arc::new(Context {
+        workshop: workshop(parts),
+        clock: parts.clock.clone(),
+        outbox: parts.outbox.clone(),
+        ledger: parts.ledger.clone(),
+        names: parts.names.clone(),
+        board: board.clone(),
+        shelf: Arc::default(),
+        resender: resender.clone(),
+        tasks: parts.tasks.clone(),
+        stop: parts.stop.clone(),
+    })
 }
 
 /// What the rest of the daemon holds of its jobs.
@@ -237,42 +264,49 @@ impl JobsHandle {
 /// Makes a view of whatever changed.
 struct Viewer {
     board: Arc<Board>,
-    plan: Arc<JobPlan>,
     slots: Slots,
+    plan: Arc<JobPlan>,
     ledger: Ledger,
+    /// Of the board and of the slots.
+    changes: (watch::Receiver<u64>, watch::Receiver<u64>),
+    shown: watch::Sender<JobsView>,
 }
 
 impl Viewer {
-    async fn run(
-        self,
-        shown: watch::Sender<JobsView>,
-        stop: CancellationToken,
-    ) {
-        let (mut board, mut slots) =
-            (self.board.changes(), self.slots.changes());
-        loop {
-            let next = async {
-                tokio::select! {
-                    changed = board.changed() => changed,
-                    changed = slots.changed() => changed,
-                }
-            };
-            let changed = tokio::select! {
-                () = stop.cancelled() => return,
-                changed = next => changed,
-            };
-            if changed.is_err() {
-                return;
-            }
+    /// One that follows from now on, and what it shows.
+    fn new(
+        (board, slots): (Arc<Board>, Slots),
+        plan: Arc<JobPlan>,
+        ledger: Ledger,
+    ) -> (Self, watch::Receiver<JobsView>) {
+        // Before the first view: what changes right after it must be seen.
+        let changes = (board.changes(), slots.changes());
+        let (shown, seen) = watch::channel(JobsView::default());
+        let viewer = Self { board, slots, plan, ledger, changes, shown };
+        viewer.shown.send_replace(viewer.view());
+        (viewer, seen)
+    }
+
+    async fn run(mut self, stop: CancellationToken) {
+        while let Some(Ok(())) = stop.run_until_cancelled(self.changed()).await
+        {
             tokio::time::sleep(GATHER).await;
-            board.mark_unchanged();
-            slots.mark_unchanged();
-            shown.send_if_modified(|view| {
-                let next = self.view();
+            self.changes.0.mark_unchanged();
+            self.changes.1.mark_unchanged();
+            let next = self.view();
+            self.shown.send_if_modified(|view| {
                 let differs = *view != next;
                 *view = next;
                 differs
             });
+        }
+    }
+
+    async fn changed(&mut self) -> Result<(), watch::error::RecvError> {
+        let (board, slots) = &mut self.changes;
+        tokio::select! {
+            changed = board.changed() => changed,
+            changed = slots.changed() => changed,
         }
     }
 

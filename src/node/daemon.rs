@@ -72,9 +72,10 @@ struct Patience {
 
 const PATIENCE: Patience = Patience {
     // A job's own grace, twice, and what the engine needs to remove it.
-    jobs: Duration::from_secs(18),
+    jobs: Duration::from_secs(17),
+    // Twice: for the last offers to be composed, and to be heard.
     farewell: Duration::from_secs(4),
-    tasks: Duration::from_secs(5),
+    tasks: Duration::from_secs(4),
 };
 
 /// A running daemon.

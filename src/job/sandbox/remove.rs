@@ -1,6 +1,7 @@
 use crate::contract::NodeId;
 use crate::engine::record::Record;
-use crate::engine::{ContainerId, Engine, SandboxId};
+use crate::engine::{ContainerId, Engine, OwnContainer, SandboxId};
+use crate::init::names;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,6 +22,9 @@ const SWEEP: Duration = Duration::from_secs(600);
 /// What is younger is left alone: an engine may still be making it for a call
 /// of ours that was given up.
 const GRACE: Duration = Duration::from_secs(60);
+/// How long the end of the daemon may wait for the engine to remove what its
+/// jobs left; what is left then is found by the next daemon.
+const LAST: Duration = Duration::from_secs(3);
 
 /// Removes what is left of sandboxes, beside whoever used them.
 #[derive(Clone, Debug)]
@@ -87,7 +91,7 @@ impl<E: Engine> RemoveTask<E> {
         loop {
             let retry = failed.keys().next().copied().unwrap_or(sweep_at);
             let asked = tokio::select! {
-                () = self.stop.cancelled() => return,
+                () = self.stop.cancelled() => break,
                 asked = self.removals.0.recv() => asked,
                 () = tokio::time::sleep_until(retry.min(sweep_at)) => None,
             };
@@ -106,6 +110,34 @@ impl<E: Engine> RemoveTask<E> {
                 sweep_at = Instant::now() + SWEEP;
             }
         }
+        if tokio::time::timeout(LAST, self.last_round()).await.is_err() {
+            tracing::warn!("containers are left to the next daemon");
+        }
+    }
+
+    /// Before the daemon goes away: whatever was made here goes, in whoever's
+    /// hands it is. Its jobs have ended, or end with it.
+    async fn last_round(&mut self) {
+        while let Ok(container) = self.removals.0.try_recv() {
+            self.remove(container, AGAIN, &mut Failed::new()).await;
+        }
+        let own = self.engine.own(&self.node).await.unwrap_or_default();
+        for found in own {
+            if self.is_of_these_records(&found).await {
+                self.remove(found.id, AGAIN, &mut Failed::new()).await;
+            }
+        }
+    }
+
+    /// Whether a container with this node's label was made over our records:
+    /// another daemon under our id, over a copy of our state, has its own.
+    async fn is_of_these_records(&self, found: &OwnContainer) -> bool {
+        let record = self.records.join(&found.sandbox.0);
+        let mount =
+            format!("mount={} bind {} ", names::MOUNT, record.display());
+        let seen = self.engine.inspect(&found.id).await;
+        matches!(seen, Ok(Some(seen))
+            if seen.applied.iter().any(|line| line.starts_with(&mount)))
     }
 
     async fn remove(
@@ -142,7 +174,9 @@ impl<E: Engine> RemoveTask<E> {
         let mut left = BTreeSet::new();
         for found in own {
             left.insert(found.sandbox.clone());
-            if !self.remover.is_known(&found.sandbox) {
+            if !self.remover.is_known(&found.sandbox)
+                && self.is_of_these_records(&found).await
+            {
                 tracing::warn!(
                     container.id = %found.id.0, running = found.running,
                     "a container of no job is removed",
@@ -170,5 +204,76 @@ impl<E: Engine> RemoveTask<E> {
                 tracing::warn!(error = %err, "a record is not removed yet");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::launch::tests::spec_at;
+    use super::*;
+    use crate::engine::fake::FakeEngine;
+    use tokio_util::task::TaskTracker;
+
+    fn node() -> NodeId {
+        "node_1".to_owned().try_into().unwrap()
+    }
+
+    /// A task over an engine and these records, and what ends it.
+    fn started(
+        engine: &FakeEngine,
+        records: &str,
+    ) -> (Remover, TaskTracker, CancellationToken) {
+        let (remover, removals) = Remover::new();
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let task = RemoveTask {
+            removals,
+            remover: remover.clone(),
+            engine: Arc::new(engine.clone()),
+            node: node(),
+            records: records.into(),
+            stop: stop.clone(),
+        };
+        tasks.spawn(task.run());
+        tasks.close();
+        (remover, tasks, stop)
+    }
+
+    async fn left(engine: &FakeEngine) -> Vec<String> {
+        let own = engine.own(&node()).await.unwrap();
+        own.into_iter().map(|found| found.sandbox.0).collect()
+    }
+
+    async fn engine_with(made: &[(&str, &str)]) -> FakeEngine {
+        let engine = FakeEngine::with_image("image");
+        let image = engine.image("image").await.unwrap().unwrap();
+        for (records, sandbox) in made {
+            let mut spec = spec_at(records, sandbox);
+            spec.image = image.id.clone();
+            engine.create(&spec).await.unwrap();
+        }
+        engine
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sweep_takes_what_is_nobodys_and_was_made_over_these_records() {
+        let made = [("/mine", "sb_1"), ("/mine", "sb_2"), ("/other", "sb_3")];
+        let engine = engine_with(&made).await;
+        let (remover, _tasks, _stop) = started(&engine, "/mine");
+        remover.keep(&SandboxId("sb_1".to_owned()));
+        tokio::time::sleep(GRACE - Duration::from_secs(1)).await;
+        assert_eq!(left(&engine).await.len(), 3, "it is too early to know");
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        assert_eq!(left(&engine).await, ["sb_1", "sb_3"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_of_a_daemon_leaves_no_container_of_its_own() {
+        let engine =
+            engine_with(&[("/mine", "sb_1"), ("/other", "sb_2")]).await;
+        let (remover, tasks, stop) = started(&engine, "/mine");
+        remover.keep(&SandboxId("sb_1".to_owned()));
+        stop.cancel();
+        tasks.wait().await;
+        assert_eq!(left(&engine).await, ["sb_2"]);
     }
 }
