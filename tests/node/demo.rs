@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 /// What a demo could leave behind: its folders, its servers, its containers.
 fn left() -> BTreeSet<String> {
     let temp = std::fs::read_dir(std::env::temp_dir()).unwrap();
@@ -28,6 +30,8 @@ fn demo() -> Command {
 
 #[tokio::test]
 async fn the_demo_runs_a_job_and_leaves_nothing_behind() {
+    // What one leaves behind the other would see.
+    let _alone = ALONE.lock().await;
     let before = left();
     let said = demo().output().unwrap();
     let out = String::from_utf8_lossy(&said.stdout);
@@ -41,6 +45,8 @@ async fn the_demo_runs_a_job_and_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn an_interrupted_demo_leaves_nothing_behind_either() {
+    // What one leaves behind the other would see.
+    let _alone = ALONE.lock().await;
     let before = left();
     let mut child = demo().stdout(Stdio::null()).spawn().unwrap();
     tokio::time::sleep(Duration::from_millis(1500)).await;
