@@ -1,3 +1,7 @@
+mod controls;
+mod frames; // what is no frame, and what is no id
+mod known; // ids that are known here // cancels and acknowledgements
+
 use super::*;
 use crate::contract::{
     Bytes, DispatcherId, FaultCode, Job, JobId, NetPolicy, Now, Reason,
@@ -221,134 +225,6 @@ fn of_two_rows_that_hold_the_first_answers() {
 }
 
 #[test]
-fn what_is_no_frame_is_refused_and_what_can_be_read_is_repeated() {
-    let alice = dispatcher("alice");
-    for (payload, seq, id) in [
-        ("", 0, None),
-        ("{", 0, None),
-        ("[]", 0, None),
-        (r#"{"v":1,"seq":3,"ts":1,"type":"job","job":[]}"#, 3, None),
-        (
-            r#"{"v":2,"seq":3,"ts":1,"type":"job","job":{"id":"x"}}"#,
-            3,
-            Some("x"),
-        ),
-        (
-            r#"{"v":1,"seq":3,"ts":1,"type":"job","job":{"id":"x"},"k":1}"#,
-            3,
-            Some("x"),
-        ),
-    ] {
-        let verdict = Node::new().admit_bytes(&alice, payload.as_bytes());
-        let Verdict::Refuse(said) = verdict else { panic!("{payload}") };
-        assert_eq!(said.code, FaultCode::BadFrame, "{payload}");
-        assert_eq!((said.seq, said.id.as_deref()), (seq, id), "{payload}");
-    }
-}
-
-#[test]
-fn headers_count_for_the_size_limit() {
-    let frame = json!({"v": 1, "seq": 7, "ts": 1, "type": "job", "job": job()});
-    let (node, payload) = (Node::new(), frame.to_string());
-    let lookup = |_: &JobId| None;
-    let view = NodeView {
-        plan: &node.plan,
-        standing: node.standing,
-        classes: &node.classes,
-        room: node.room,
-        lookup: &lookup,
-        floor: Timestamp(START),
-    };
-    let alice = dispatcher("alice");
-    let received = ReceivedFrame {
-        dispatcher: &alice,
-        payload: payload.as_bytes(),
-        size: 1_000_001,
-    };
-    let Verdict::Refuse(said) = admit(&view, &received, now()) else {
-        panic!("taken")
-    };
-    assert_eq!(said.code, FaultCode::BadFrame);
-    assert!(said.message.contains("1000001"), "{}", said.message);
-    assert_eq!(said.id.as_deref(), Some(job_id(9_000, 1).as_str()));
-}
-
-#[test]
-fn an_id_that_is_not_one_is_echoed_only_if_it_is_text() {
-    let node = Node::new();
-    for (id, echo) in [
-        (json!(null), None),
-        (json!(5), None),
-        (json!("job_x"), Some("job_x")),
-        (json!(""), Some("")),
-    ] {
-        let Verdict::Refuse(said) = node.admit(&with("/id", id)) else {
-            panic!("taken")
-        };
-        assert_eq!(said.code, FaultCode::BadValue);
-        assert_eq!((said.id.as_deref(), said.seq), (echo, 7));
-    }
-}
-
-#[test]
-fn ids_too_old_or_from_the_future_are_refused_with_both_numbers() {
-    let node = Node::new();
-    for (ms, refused) in
-        [(-1, true), (0, true), (1, false), (310_000, false), (310_001, true)]
-    {
-        let verdict = node.admit(&with("/id", json!(job_id(ms, 1).as_str())));
-        let found = match verdict {
-            Verdict::Refuse(said) => said.code == FaultCode::BadValue,
-            Verdict::Admit(_)
-            | Verdict::Held { .. }
-            | Verdict::Ended { .. } => false,
-        };
-        assert_eq!(found, refused, "{ms} ms");
-    }
-    let ahead = with("/id", json!(job_id(400_000, 1).as_str()));
-    let (_, message) = node.refuses(&ahead);
-    assert!(message.contains("390000 ms ahead"), "{message}");
-}
-
-#[test]
-fn a_repeat_is_answered_from_the_ledger_whatever_the_node_could_do() {
-    let (id, seq) = (job_id(9_000, 1), 7);
-    for standing in [Standing::Open, Standing::Latched, Standing::Stopping] {
-        let mut node = Node::new();
-        node.standing = standing;
-        node.classes.clear();
-        node.knows(&id, &job(), RowState::Held);
-        let held = Verdict::Held { seq, id: id.clone() };
-        assert_eq!(node.admit(&job()), held);
-        let spelled = with("/net", json!("none")); // the same job
-        assert_eq!(node.admit(&spelled), held);
-        node.knows(&id, &job(), RowState::Ended(exit()));
-        let ended = Verdict::Ended { seq, id: id.clone() };
-        assert_eq!(node.admit(&job()), ended);
-        node.knows(&id, &job(), RowState::Settled(None));
-        assert_eq!(node.admit(&job()), ended);
-    }
-}
-
-#[test]
-fn a_known_id_is_of_one_dispatcher_and_one_job() {
-    let id = job_id(9_000, 1);
-    let mut node = Node::new();
-    node.knows(&id, &job(), RowState::Held);
-    let other = with("/args", json!({"n": 2}));
-    assert_eq!(node.refuses(&other).0, FaultCode::BadValue);
-    let broken = with("/limits", json!("no"));
-    assert_eq!(node.refuses(&broken).0, FaultCode::BadValue);
-    let frame = json!({"v": 1, "seq": 7, "ts": 1, "type": "job", "job": other});
-    let payload = frame.to_string();
-    let verdict = node.admit_bytes(&dispatcher("bob"), payload.as_bytes());
-    let Verdict::Refuse(said) = verdict else { panic!("taken") };
-    assert_eq!(said.code, FaultCode::NotAllowed);
-    node.knows(&id, &job(), RowState::Tombstone);
-    assert_eq!(node.refuses(&job()).0, FaultCode::BadValue);
-}
-
-#[test]
 fn the_document_is_judged_row_by_row() {
     use FaultCode as Code;
     for (pointer, value, code) in [
@@ -427,54 +303,4 @@ fn want_of_room_is_said_with_numbers() {
     let (_, message) =
         Node::new().refuses(&with("/limits/mem_bytes", json!(1_u64 << 30)));
     assert!(message.contains("wants 1073741824 of 268435456"), "{message}");
-}
-
-#[test]
-fn a_cancel_or_an_acknowledgement_is_answered_by_the_row() {
-    let id = job_id(9_000, 1);
-    let cancel =
-        json!({"v": 1, "seq": 3, "ts": 1, "type": "job_cancel", "id": id});
-    let ack =
-        json!({"v": 1, "seq": 4, "ts": 1, "type": "job_exit_ack", "id": id});
-    let refused = |verdict: ControlVerdict| match verdict {
-        ControlVerdict::Refuse(said) => said.code,
-        other => panic!("not refused: {other:?}"),
-    };
-    let mut node = Node::new();
-    let unknown = node.control("alice", &cancel);
-    let ControlVerdict::Entomb { refusal, .. } = unknown else {
-        panic!("{unknown:?}")
-    };
-    assert_eq!(refusal.code, FaultCode::BadValue);
-    assert_eq!(refused(node.control("alice", &ack)), FaultCode::BadValue);
-    node.knows(&id, &job(), RowState::Held);
-    let verdict = node.control("alice", &cancel);
-    assert_eq!(verdict, ControlVerdict::Cancel { seq: 3, id: id.clone() });
-    assert_eq!(refused(node.control("alice", &ack)), FaultCode::BadValue);
-    for state in [RowState::Ended(exit()), RowState::Settled(None)] {
-        node.knows(&id, &job(), state);
-        let verdict = node.control("alice", &cancel);
-        assert_eq!(verdict, ControlVerdict::Ended { seq: 3, id: id.clone() });
-        let verdict = node.control("alice", &ack);
-        assert_eq!(verdict, ControlVerdict::Settle { seq: 4, id: id.clone() });
-        assert_eq!(
-            refused(node.control("bob", &cancel)),
-            FaultCode::NotAllowed
-        );
-        assert_eq!(refused(node.control("bob", &ack)), FaultCode::NotAllowed);
-    }
-    node.knows(&id, &job(), RowState::Tombstone);
-    assert_eq!(refused(node.control("alice", &cancel)), FaultCode::BadValue);
-    assert_eq!(refused(node.control("alice", &ack)), FaultCode::BadValue);
-}
-
-#[test]
-fn a_cancel_of_an_id_that_is_refused_anyway_leaves_no_tombstone() {
-    for ms in [-5, 400_000] {
-        let id = job_id(ms, 1);
-        let cancel =
-            json!({"v": 1, "seq": 3, "ts": 1, "type": "job_cancel", "id": id});
-        let verdict = Node::new().control("alice", &cancel);
-        assert!(matches!(verdict, ControlVerdict::Refuse(_)), "{verdict:?}");
-    }
 }
