@@ -1,6 +1,6 @@
 use super::admission::{
-    Admitted, ClassStanding, ControlVerdict, NodeView, ReceivedFrame, Refusal,
-    Room, Verdict, admit, control,
+    Admitted, ClassStanding, ControlVerdict, Lookup, NodeView, ReceivedFrame,
+    Refusal, Room, Verdict, admit, control,
 };
 use super::board::Order;
 use super::sandbox::Workshop;
@@ -193,7 +193,7 @@ impl<W: Workshop> Desk<W> {
         let ledger = &self.context.ledger;
         let lookup = |id: &JobId| ledger.lookup(id);
         let Received { dispatcher, payload, reply, .. } = received;
-        let known = (&lookup as &dyn Fn(&JobId) -> _, ledger.floor());
+        let known = (&lookup as Lookup<'_>, ledger.floor());
         match control(&dispatcher, &payload, known, now) {
             ControlVerdict::Cancel { seq, id } => {
                 // None there means that its exit is written this moment.

@@ -1,146 +1,23 @@
+use super::Standing;
 use super::board::{Board, NotRunning, Order};
-use super::desk::Desk;
-use super::probe::{ProbeReport, ProbeTask};
-use super::resend::{ResendTask, Resender};
-use super::sandbox::{EngineWorkshop, RemoveTask, Remover, SandboxNames};
+use super::probe::ProbeReport;
+use super::resend::Resender;
 use super::shelf::{LogsError, Shelf};
-use super::slots::Slots;
-use super::supervisor::Context;
-use super::view::{ClassView, JobsView, Timed};
-use super::{JobPlan, Standing};
-use crate::contract::{
-    Bytes, Clock, DispatcherId, JobId, NodeId, Reason, ReasonCode, Subjects,
-};
-use crate::engine::Engine;
-use crate::ledger::Ledger;
-use crate::link::{Outbox, Received};
+use super::view::JobsView;
+use crate::contract::{DispatcherId, JobId, Reason};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Notify, mpsc, watch};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
-
-/// How long changes are gathered before a view is made of them: a burst of
-/// jobs makes one view, and an offer is still at once.
-const GATHER: Duration = Duration::from_millis(20);
-
-/// What jobs need from the floors below and from the node.
-pub struct JobsParts<E> {
-    /// What the owner lets jobs have.
-    pub plan: JobPlan,
-    /// Under which subjects, as which node.
-    pub names: (Subjects, NodeId),
-    /// The container engine.
-    pub engine: Arc<E>,
-    /// The node's memory.
-    pub ledger: Ledger,
-    /// The way out.
-    pub outbox: Outbox,
-    /// `Inbound::jobs` and `Inbound::controls`.
-    pub requests: (mpsc::Receiver<Received>, mpsc::Receiver<Received>),
-    /// The clock.
-    pub clock: Arc<dyn Clock>,
-    /// Makes `sb_<ULID>`.
-    pub sandboxes: SandboxNames,
-    /// Makes numbers from 0 to 1.
-    pub jitter: Arc<dyn Fn() -> f64 + Send + Sync>,
-    /// The largest message that the server takes now.
-    pub max_payload: Arc<dyn Fn() -> usize + Send + Sync>,
-    /// Memory that a further job could have; `None` while it is not known.
-    pub memory: watch::Receiver<Option<Bytes>>,
-    /// Who hears how long things took.
-    pub timed: Timed,
-    /// Between two probes of a class that passed (10 min).
-    pub probe_every: Duration,
-    /// Where tasks are spawned.
-    pub tasks: TaskTracker,
-    /// Ends every task here at once; [`JobsHandle::shutdown`] comes before.
-    pub stop: CancellationToken,
-}
-
-/// The part of the daemon that runs jobs.
-pub struct Jobs;
-
-impl Jobs {
-    /// Starts it. No job is taken before [`JobsHandle::set_standing`] opens
-    /// the node, and none of a class before its probe passed.
-    pub fn start<E: Engine>(parts: JobsParts<E>) -> JobsHandle {
-        let plan = Arc::new(parts.plan);
-        let said = "its sandbox was not probed yet";
-        let starting = || Reason::new(ReasonCode::Starting, said);
-        let withdrawn = plan.classes.keys().map(|c| (*c, starting()));
-        let board = Arc::new(Board::new(withdrawn.collect(), parts.timed));
-        let slots = Slots::new(&plan);
-        let (resender, requests) = Resender::new();
-        let (remover, removals) = Remover::new();
-        let (stop, tasks) = (parts.stop, parts.tasks);
-        let workshop = EngineWorkshop {
-            engine: parts.engine.clone(),
-            node: parts.names.1.clone(),
-            init: plan.init.clone(),
-            records: plan.records.clone(),
-            names: parts.sandboxes,
-            remover: remover.clone(),
-        };
-        let removing = RemoveTask {
-            removals,
-            remover,
-            engine: parts.engine,
-            node: parts.names.1.clone(),
-            records: plan.records.clone(),
-            stop: stop.clone(),
-        };
-        tasks.spawn(removing.run());
-        let context = Arc::new(Context {
-            workshop,
-            clock: parts.clock.clone(),
-            outbox: parts.outbox.clone(),
-            ledger: parts.ledger.clone(),
-            names: parts.names,
-            board: board.clone(),
-            shelf: Arc::new(Shelf::default()),
-            resender: resender.clone(),
-            tasks: tasks.clone(),
-            stop: stop.clone(),
-        });
-        let ways = (parts.ledger.clone(), parts.outbox);
-        let (clock, jitter) = (parts.clock, parts.jitter);
-        let resending =
-            ResendTask::new(requests, ways, clock, jitter, stop.clone());
-        tasks.spawn(resending.run());
-        let (probe, reports) =
-            ProbeTask::new(context.clone(), plan.clone(), slots.clone());
-        let probe = probe.every(parts.probe_every);
-        let asked = probe.asked();
-        tasks.spawn(probe.run());
-        let shelf = context.shelf.clone();
-        let desk = Desk {
-            context,
-            plan: plan.clone(),
-            slots: slots.clone(),
-            memory: parts.memory,
-            max_payload: parts.max_payload,
-            jobs: parts.requests.0,
-            controls: parts.requests.1,
-        };
-        tasks.spawn(desk.run());
-        let viewer =
-            Viewer { board: board.clone(), plan, slots, ledger: parts.ledger };
-        let (shown, view) = watch::channel(viewer.view());
-        tasks.spawn(viewer.run(shown, stop));
-        JobsHandle { board, shelf, resender, view, reports, asked }
-    }
-}
+use tokio::sync::{Notify, watch};
 
 /// What the rest of the daemon holds of its jobs.
 #[derive(Clone)]
 pub struct JobsHandle {
-    board: Arc<Board>,
-    shelf: Arc<Shelf>,
-    resender: Resender,
-    view: watch::Receiver<JobsView>,
-    reports: watch::Receiver<Vec<ProbeReport>>,
-    asked: Arc<Notify>,
+    pub(super) board: Arc<Board>,
+    pub(super) shelf: Arc<Shelf>,
+    pub(super) resender: Resender,
+    pub(super) view: watch::Receiver<JobsView>,
+    pub(super) reports: watch::Receiver<Vec<ProbeReport>>,
+    pub(super) asked: Arc<Notify>,
 }
 
 /// There is no such job here (any more).
@@ -230,76 +107,6 @@ impl JobsHandle {
         match tokio::time::timeout(deadline, gone).await {
             Ok(()) => Ok(()),
             Err(_late) => Err(self.board.jobs().len()),
-        }
-    }
-}
-
-/// Makes a view of whatever changed.
-struct Viewer {
-    board: Arc<Board>,
-    plan: Arc<JobPlan>,
-    slots: Slots,
-    ledger: Ledger,
-}
-
-impl Viewer {
-    async fn run(
-        self,
-        shown: watch::Sender<JobsView>,
-        stop: CancellationToken,
-    ) {
-        let (mut board, mut slots) =
-            (self.board.changes(), self.slots.changes());
-        loop {
-            let next = async {
-                tokio::select! {
-                    changed = board.changed() => changed,
-                    changed = slots.changed() => changed,
-                }
-            };
-            let changed = tokio::select! {
-                () = stop.cancelled() => return,
-                changed = next => changed,
-            };
-            if changed.is_err() {
-                return;
-            }
-            tokio::time::sleep(GATHER).await;
-            board.mark_unchanged();
-            slots.mark_unchanged();
-            shown.send_if_modified(|view| {
-                let next = self.view();
-                let differs = *view != next;
-                *view = next;
-                differs
-            });
-        }
-    }
-
-    fn view(&self) -> JobsView {
-        let class = |(class, plan): (&_, &super::ClassPlan)| {
-            let withdrawn = self.board.withdrawn(*class);
-            let free = self.slots.free(*class);
-            ClassView {
-                class: *class,
-                free: if withdrawn.is_none() { free } else { 0 },
-                withdrawn,
-                slots: plan.slots,
-            }
-        };
-        JobsView {
-            standing: self.board.standing(),
-            classes: self.plan.classes.iter().map(class).collect(),
-            promised: self.slots.promised(),
-            jobs: self.board.jobs(),
-            refusals: self.board.refusals(),
-            accepted: self.board.answered().0,
-            refused: self.board.answered().1,
-            ended: self.board.ended_counts(),
-            error_rate: self.board.error_rate(),
-            starts: self.board.starts(),
-            ledger: self.ledger.counts(),
-            checked: self.board.checked(),
         }
     }
 }

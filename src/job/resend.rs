@@ -103,6 +103,7 @@ impl ResendTask {
                     None
                 }
             };
+            let asked = matches!(heard, Some(Request::Now(_)));
             let now = match heard {
                 Some(Request::Added(id)) => {
                     self.schedule(id, FIRST);
@@ -113,7 +114,7 @@ impl ResendTask {
                 None => self.overdue(),
             };
             for id in now {
-                if self.say(&id).await.is_err() {
+                if self.say(&id, asked).await.is_err() {
                     return;
                 }
             }
@@ -143,8 +144,9 @@ impl ResendTask {
         self.due.insert(id, (at, pause.saturating_mul(2).min(LONGEST)));
     }
 
-    /// Says one exit again, unless it is settled by now.
-    async fn say(&mut self, id: &JobId) -> Result<(), ()> {
+    /// Says one exit again, unless it is settled by now: then only if
+    /// somebody asked.
+    async fn say(&mut self, id: &JobId, asked: bool) -> Result<(), ()> {
         let Some(row) = self.ledger.lookup(id) else {
             self.due.remove(id);
             return Ok(());
@@ -161,11 +163,12 @@ impl ResendTask {
                 self.schedule(id.clone(), pause);
                 exit.clone()
             }
-            // Asked for although it was acknowledged: said once.
             RowState::Settled(exit) | RowState::Unacked(exit) => {
                 self.due.remove(id);
-                let Some(exit) = exit.clone() else { return Ok(()) };
-                exit
+                match exit {
+                    Some(exit) if asked => exit.clone(),
+                    Some(_) | None => return Ok(()),
+                }
             }
             RowState::Held | RowState::Tombstone => return Ok(()),
         };
@@ -179,5 +182,135 @@ impl ResendTask {
             () = self.stop.cancelled() => Err(()),
             sent = self.outbox.send(frame) => sent.map_err(|_| ()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{BootMs, MonoMs, Now, Timestamp};
+    use crate::job::testing::{START, dispatcher, job_id};
+    use crate::ledger::{Admission, StoredExit};
+    use crate::link::outbox;
+
+    struct TestClock(Instant);
+
+    impl Clock for TestClock {
+        fn now(&self) -> Now {
+            let ms = u64::try_from(self.0.elapsed().as_millis()).unwrap();
+            let wall = Timestamp(START + ms);
+            Now { wall, mono: MonoMs(ms), boot: BootMs(ms) }
+        }
+    }
+
+    struct Stage {
+        ledger: Ledger,
+        resender: Resender,
+        out: mpsc::Receiver<Outgoing>,
+        began: Instant,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let (sent, out, _) = outbox();
+            let ledger = Ledger::in_memory(Timestamp(START - 1));
+            let (resender, requests) = Resender::new();
+            let began = Instant::now();
+            let task = ResendTask::new(
+                requests,
+                (ledger.clone(), sent),
+                Arc::new(TestClock(began)),
+                Arc::new(|| 0.5),
+                CancellationToken::new(),
+            );
+            tokio_util::task::TaskTracker::new().spawn(task.run());
+            Self { ledger, resender, out, began }
+        }
+
+        /// A job that ended just now.
+        fn ended(&self, n: u64) -> JobId {
+            let id = job_id(0, n);
+            let received = Now::default();
+            let (dispatcher, hash) = (dispatcher("alice"), String::new());
+            let row = Admission { id: id.clone(), dispatcher, hash, received };
+            self.ledger.admit(row).unwrap();
+            let exit = StoredExit {
+                subject: format!("exit.{n}"),
+                payload: "the same bytes".into(),
+                reasons: vec![],
+                at: Timestamp(START),
+            };
+            self.ledger.ended(&id, exit).unwrap();
+            id
+        }
+
+        /// The next frame, and after how many seconds it came.
+        async fn next(&mut self) -> (Outgoing, u64) {
+            let frame = self.out.recv().await.unwrap();
+            (frame, self.began.elapsed().as_secs())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_exit_is_said_again_ever_more_rarely_in_the_same_bytes() {
+        let mut stage = Stage::new();
+        let id = stage.ended(1);
+        stage.resender.add(&id);
+        let mut before = 0;
+        for pause in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600] {
+            let (frame, at) = stage.next().await;
+            assert_eq!(&*frame.payload, b"the same bytes");
+            assert!(at.abs_diff(before + pause) <= 1, "{at} after {before}");
+            before = at;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_exit_that_is_acknowledged_is_not_said_again() {
+        let mut stage = Stage::new();
+        let id = stage.ended(1);
+        stage.resender.add(&id);
+        stage.next().await;
+        stage.ledger.acknowledged(&id, Now::default()).unwrap();
+        let quiet = Duration::from_secs(100_000);
+        assert!(tokio::time::timeout(quiet, stage.next()).await.is_err());
+        // Whoever asks is told all the same, once.
+        stage.resender.now(&id);
+        stage.next().await;
+        assert!(tokio::time::timeout(quiet, stage.next()).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_reconnect_all_are_said_at_once() {
+        let mut stage = Stage::new();
+        let ids = [stage.ended(1), stage.ended(2)];
+        stage.resender.all();
+        let found = [stage.next().await, stage.next().await];
+        assert_eq!(
+            found.map(|(frame, at)| (frame.subject, at)),
+            [("exit.1".to_owned(), 0), ("exit.2".to_owned(), 0),]
+        );
+        assert_eq!(stage.ledger.unacknowledged(), ids);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_week_it_settles_unacknowledged() {
+        let mut stage = Stage::new();
+        let id = stage.ended(1);
+        stage.resender.add(&id);
+        while stage.ledger.counts().unacked == 0 {
+            let hour = Duration::from_secs(7_200);
+            drop(tokio::time::timeout(hour, stage.next()).await);
+        }
+        let days = stage.began.elapsed().as_secs() / 86_400;
+        assert_eq!(days, 7);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_exit_whose_request_was_dropped_is_found_in_the_ledger() {
+        let mut stage = Stage::new();
+        stage.ended(1);
+        let (_, at) = stage.next().await;
+        assert!(at <= 70, "after {at} s");
     }
 }

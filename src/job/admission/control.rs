@@ -1,4 +1,4 @@
-use super::view::{Asked, Refusal};
+use super::view::{Asked, Lookup, Refusal};
 use crate::contract::{
     DispatcherId, Envelope, EnvelopeBody, FaultCode, JobId, Now, Timestamp,
 };
@@ -27,7 +27,7 @@ pub(crate) enum ControlVerdict {
 pub(crate) fn control(
     from: &DispatcherId,
     payload: &[u8],
-    (lookup, floor): (&dyn Fn(&JobId) -> Option<Row>, Timestamp),
+    (lookup, floor): (Lookup<'_>, Timestamp),
     now: Now,
 ) -> ControlVerdict {
     let envelope = match Envelope::parse(payload) {

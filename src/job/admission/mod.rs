@@ -14,5 +14,6 @@ pub(crate) use control::{ControlVerdict, control};
 pub(crate) use rows::admit;
 pub use view::Standing;
 pub(crate) use view::{
-    Admitted, ClassStanding, NodeView, ReceivedFrame, Refusal, Room, Verdict,
+    Admitted, ClassStanding, Lookup, NodeView, ReceivedFrame, Refusal, Room,
+    Verdict,
 };

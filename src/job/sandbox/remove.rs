@@ -21,6 +21,10 @@ const SWEEP: Duration = Duration::from_secs(600);
 /// What is younger is left alone: an engine may still be making it for a call
 /// of ours that was given up.
 const GRACE: Duration = Duration::from_secs(60);
+/// What the end of the daemon waits for removals, at most.
+const LAST: Duration = Duration::from_secs(10);
+/// How long nothing is handed over before that is the end.
+const IDLE: Duration = Duration::from_millis(300);
 
 /// Removes what is left of sandboxes, beside whoever used them.
 #[derive(Clone, Debug)]
@@ -87,7 +91,7 @@ impl<E: Engine> RemoveTask<E> {
         loop {
             let retry = failed.keys().next().copied().unwrap_or(sweep_at);
             let asked = tokio::select! {
-                () = self.stop.cancelled() => return,
+                () = self.stop.cancelled() => return self.finish().await,
                 asked = self.removals.0.recv() => asked,
                 () = tokio::time::sleep_until(retry.min(sweep_at)) => None,
             };
@@ -108,24 +112,31 @@ impl<E: Engine> RemoveTask<E> {
         }
     }
 
+    /// The daemon ends: what was handed over by now still goes. What an
+    /// engine does not do in that time is for the next start's sweep.
+    async fn finish(mut self) {
+        let mut failed = Failed::new();
+        let rest = async {
+            // Whoever ends with us hands over in its last moments.
+            while let Ok(Some(container)) =
+                tokio::time::timeout(IDLE, self.removals.0.recv()).await
+            {
+                let engine = &self.engine;
+                remove(&**engine, container, AGAIN, &mut failed).await;
+            }
+        };
+        if tokio::time::timeout(LAST, rest).await.is_err() {
+            tracing::warn!("containers are left to the next start");
+        }
+    }
+
     async fn remove(
         &self,
         container: ContainerId,
         pause: Duration,
         failed: &mut Failed,
     ) {
-        let Err(err) = self.engine.remove(&container).await else { return };
-        tracing::warn!(
-            container.id = %container.0, error = %err,
-            "a container is not removed yet",
-        );
-        // Far less than a nanosecond's chance to meet another one's moment.
-        let mut at = Instant::now() + pause;
-        while failed.contains_key(&at) {
-            at += Duration::from_nanos(1);
-        }
-        let next = pause.saturating_mul(2).min(AGAIN_MOST);
-        failed.insert(at, (container, next));
+        remove(&*self.engine, container, pause, failed).await;
     }
 
     /// Finds what carries this node's label and belongs to no job: an earlier
@@ -171,4 +182,24 @@ impl<E: Engine> RemoveTask<E> {
             }
         }
     }
+}
+
+async fn remove<E: Engine>(
+    engine: &E,
+    container: ContainerId,
+    pause: Duration,
+    failed: &mut Failed,
+) {
+    let Err(err) = engine.remove(&container).await else { return };
+    tracing::warn!(
+        container.id = %container.0, error = %err,
+        "a container is not removed yet",
+    );
+    // Far less than a nanosecond's chance to meet another one's moment.
+    let mut at = Instant::now() + pause;
+    while failed.contains_key(&at) {
+        at += Duration::from_nanos(1);
+    }
+    let next = pause.saturating_mul(2).min(AGAIN_MOST);
+    failed.insert(at, (container, next));
 }

@@ -7,9 +7,11 @@ fn a_cancel_or_an_acknowledgement_is_answered_by_the_row() {
         json!({"v": 1, "seq": 3, "ts": 1, "type": "job_cancel", "id": id});
     let ack =
         json!({"v": 1, "seq": 4, "ts": 1, "type": "job_exit_ack", "id": id});
-    let refused = |verdict: ControlVerdict| match verdict {
-        ControlVerdict::Refuse(said) => said.code,
-        other => panic!("not refused: {other:?}"),
+    let refused = |verdict: ControlVerdict| {
+        let ControlVerdict::Refuse(said) = verdict else {
+            panic!("not refused: {verdict:?}")
+        };
+        said.code
     };
     let mut node = Node::new();
     let unknown = node.control("alice", &cancel);

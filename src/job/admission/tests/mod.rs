@@ -1,7 +1,6 @@
-mod controls;
-mod frames; // what is no frame, and what is no id
-mod known; // ids that are known here // cancels and acknowledgements
-
+//! Every row of the table, and pairs of rows that both hold.
+mod controls; // cancels and acknowledgements
+mod documents; // the rows about the document alone
 use super::*;
 use crate::contract::{
     Bytes, DispatcherId, FaultCode, Job, JobId, NetPolicy, Now, Reason,
@@ -72,15 +71,16 @@ impl Node {
     fn refuses(&self, job: &Value) -> (FaultCode, String) {
         match self.admit(job) {
             Verdict::Refuse(said) => (said.code, said.message),
-            other => panic!("not refused: {other:?}"),
+            other @ (Verdict::Admit(_)
+            | Verdict::Held { .. }
+            | Verdict::Ended { .. }) => panic!("not refused: {other:?}"),
         }
     }
 
     fn control(&self, from: &str, frame: &Value) -> ControlVerdict {
         let lookup = |id: &JobId| self.rows.get(id).cloned();
         let payload = frame.to_string();
-        let rows: (&dyn Fn(&JobId) -> Option<Row>, _) =
-            (&lookup, Timestamp(START));
+        let rows: (Lookup<'_>, _) = (&lookup, Timestamp(START));
         control(&dispatcher(from), payload.as_bytes(), rows, now())
     }
 }
@@ -136,11 +136,10 @@ const ROWS: &[Breach] = {
         ("malformed id", Code::BadValue, |_, job| {
             change(job, "/id", json!("job_1"));
         }),
-        ("known id, another job", Code::BadValue, |node, job| {
+        ("known id, another job", Code::BadValue, |node, _| {
             let other = with("/args", json!({"other": true}));
             let id = job_id(9_000, 1);
             node.knows(&id, &other, RowState::Held);
-            drop(job);
         }),
         ("id below the floor", Code::BadValue, |_, job| {
             change(job, "/id", json!(job_id(0, 1).as_str()));
@@ -225,42 +224,61 @@ fn of_two_rows_that_hold_the_first_answers() {
 }
 
 #[test]
-fn the_document_is_judged_row_by_row() {
-    use FaultCode as Code;
-    for (pointer, value, code) in [
-        ("/args", json!([]), Code::BadFrame),
-        ("/ttl_ms", json!("1"), Code::BadFrame),
-        ("/extra", json!(1), Code::BadFrame),
-        ("/class", json!(3), Code::BadFrame),
-        ("/class", json!(null), Code::BadValue),
-        ("/class", json!("Function"), Code::Unsupported),
-        ("/artifact", json!(null), Code::BadValue),
-        ("/artifact", json!("echo"), Code::BadFrame),
-        ("/artifact/version", json!(""), Code::BadValue),
-        ("/artifact/version", json!(null), Code::BadValue),
-        ("/net", json!("open"), Code::Unsupported),
-        ("/net", json!("openvibe-only"), Code::Unsupported),
-        ("/limits", json!(null), Code::BadValue),
-        ("/limits/wall_ms", json!(0), Code::BadValue),
-        ("/args", json!(null), Code::BadValue),
-        ("/artifact/version", json!("1.0.1"), Code::Unsupported),
-        ("/artifact/name", json!("other"), Code::Unsupported),
-        ("/class", json!("gpu"), Code::Unsupported),
-        ("/limits/wall_ms", json!(60_001), Code::Unsupported),
-        ("/limits/cpu_ms", json!(60_001), Code::Unsupported),
-        ("/ttl_ms", json!(600_001), Code::Unsupported),
-    ] {
-        let (found, message) = Node::new().refuses(&with(pointer, value));
-        assert_eq!(found, code, "{pointer}: {message}");
+fn ids_too_old_or_from_the_future_are_refused_with_both_numbers() {
+    let node = Node::new();
+    for (ms, refused) in
+        [(-1, true), (0, true), (1, false), (310_000, false), (310_001, true)]
+    {
+        let verdict = node.admit(&with("/id", json!(job_id(ms, 1).as_str())));
+        let found = match verdict {
+            Verdict::Refuse(said) => said.code == FaultCode::BadValue,
+            Verdict::Admit(_)
+            | Verdict::Held { .. }
+            | Verdict::Ended { .. } => false,
+        };
+        assert_eq!(found, refused, "{ms} ms");
     }
-    for net in ["deny", "none"] {
-        let verdict = Node::new().admit(&with("/net", json!(net)));
-        assert!(matches!(verdict, Verdict::Admit(_)), "{net}");
+    let ahead = with("/id", json!(job_id(400_000, 1).as_str()));
+    let (_, message) = node.refuses(&ahead);
+    assert!(message.contains("390000 ms ahead"), "{message}");
+}
+
+#[test]
+fn a_repeat_is_answered_from_the_ledger_whatever_the_node_could_do() {
+    let (id, seq) = (job_id(9_000, 1), 7);
+    for standing in [Standing::Open, Standing::Latched, Standing::Stopping] {
+        let mut node = Node::new();
+        node.standing = standing;
+        node.classes.clear();
+        node.knows(&id, &job(), RowState::Held);
+        let held = Verdict::Held { seq, id: id.clone() };
+        assert_eq!(node.admit(&job()), held);
+        let spelled = with("/net", json!("none")); // the same job
+        assert_eq!(node.admit(&spelled), held);
+        node.knows(&id, &job(), RowState::Ended(exit()));
+        let ended = Verdict::Ended { seq, id: id.clone() };
+        assert_eq!(node.admit(&job()), ended);
+        node.knows(&id, &job(), RowState::Settled(None));
+        assert_eq!(node.admit(&job()), ended);
     }
-    let mut open = Node::new();
-    open.plan.net = NetPolicy::Public;
-    let verdict = open.admit(&with("/net", json!("openvibe-only")));
-    assert!(matches!(verdict, Verdict::Admit(_)));
+}
+
+#[test]
+fn a_known_id_is_of_one_dispatcher_and_one_job() {
+    let id = job_id(9_000, 1);
+    let mut node = Node::new();
+    node.knows(&id, &job(), RowState::Held);
+    let other = with("/args", json!({"n": 2}));
+    assert_eq!(node.refuses(&other).0, FaultCode::BadValue);
+    let broken = with("/limits", json!("no"));
+    assert_eq!(node.refuses(&broken).0, FaultCode::BadValue);
+    let frame = json!({"v": 1, "seq": 7, "ts": 1, "type": "job", "job": other});
+    let payload = frame.to_string();
+    let verdict = node.admit_bytes(&dispatcher("bob"), payload.as_bytes());
+    let Verdict::Refuse(said) = verdict else { panic!("taken") };
+    assert_eq!(said.code, FaultCode::NotAllowed);
+    node.knows(&id, &job(), RowState::Tombstone);
+    assert_eq!(node.refuses(&job()).0, FaultCode::BadValue);
 }
 
 #[test]

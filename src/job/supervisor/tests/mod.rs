@@ -1,12 +1,12 @@
-mod faults; // an engine, a sandbox or a PID 1 that is not well
-
+//! A job's life over a sandbox of memory, its time paused.
+mod output; // what a job wrote
+mod starts; // before its exec
 use super::*;
 use crate::contract::{
     BootMs, Bytes, Clock, ExitReason, Job, JobEvent, JobFrame, MonoMs, Now,
     ReasonCode, RuntimeClass, Subjects, Timestamp,
 };
 use crate::init::{EndedBy, ExitRecord, Outcome};
-use crate::job::Timed;
 use crate::job::board::{Board, Order};
 use crate::job::resend::Resender;
 use crate::job::sandbox::fake::{FakeWorkshop, Handle, Making};
@@ -63,7 +63,10 @@ impl Stage {
             outbox: out,
             ledger: ledger.clone(),
             names: (Subjects::new(token("ov")), token("node_1")),
-            board: Arc::new(Board::new(BTreeMap::new(), Timed::default())),
+            board: Arc::new(Board::new(
+                BTreeMap::new(),
+                crate::job::Timed::default(),
+            )),
             shelf: Arc::new(Shelf::default()),
             resender,
             tasks: TaskTracker::new(),
@@ -71,15 +74,7 @@ impl Stage {
         });
         let (orders, taken) = mpsc::channel(4);
         let slots = Slots::new(&plan(1));
-        let job = Job::parse(&json!({
-            "id": job_id(0, 1), "class": "function",
-            "artifact": {"name": "echo", "version": "1.0.0"},
-            "args": {"n": 1}, "ttl_ms": 60_000,
-            "limits": {
-                "wall_ms": 10_000, "cpu_ms": 10_000, "mem_bytes": 1 << 26,
-            },
-        }));
-        let job = job.unwrap();
+        let job = echo_job();
         let received = clock.now();
         let admission = Admission {
             id: job.id.clone(),
@@ -149,6 +144,18 @@ impl Stage {
     fn free(&self) -> u32 {
         self.slots.free(RuntimeClass::Function)
     }
+}
+
+fn echo_job() -> Job {
+    let job = json!({
+        "id": job_id(0, 1), "class": "function",
+        "artifact": {"name": "echo", "version": "1.0.0"},
+        "args": {"n": 1}, "ttl_ms": 60_000,
+        "limits": {
+            "wall_ms": 10_000, "cpu_ms": 10_000, "mem_bytes": 1 << 26,
+        },
+    });
+    Job::parse(&job).unwrap()
 }
 
 fn card(job: &Job, received: Now, slots: &Slots) -> JobCard {
@@ -230,52 +237,50 @@ async fn a_job_is_told_from_its_start_to_its_exit_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_exit_comes_after_output_that_was_still_in_the_ring() {
+async fn a_deaf_pid_1_is_killed_from_outside_until_it_is_gone() {
     let mut stage = Stage::new(FakeWorkshop::default());
     let sandbox = stage.running().await;
-    let text = "→".repeat(100_000);
-    sandbox.inside().ring = text.clone().into_bytes();
-    let ended = stage.record(Outcome::Exited(1), EndedBy::Program, 0);
-    sandbox.ends(ended, b"").await;
-    let (story, exit) = stage.story().await;
-    assert_eq!(output(&story), text);
-    assert_eq!(exit.reasons, []);
-}
-
-#[tokio::test(start_paused = true)]
-async fn output_that_the_link_does_not_take_stays_in_the_ring() {
-    let mut stage = Stage::new(FakeWorkshop::default());
-    let sandbox = stage.running().await;
-    let loud = vec![b'x'; 6 << 20]; // more than the outbox holds
-    sandbox.writes(&loud).await;
-    tokio::time::sleep(Duration::from_millis(3_500)).await;
-    // Nobody reads, and the job can still be cancelled.
+    let began = Instant::now();
     stage.orders.send(Order::Cancel).await.unwrap();
-    sandbox.until(|inside| inside.terms == 1).await;
-    let ended = stage.record(Outcome::Signalled(15), EndedBy::Cancel, 3_500);
-    sandbox.ends(ended, b"").await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    assert!(stage.is_held(), "the exit waits for the output");
-    assert_eq!(stage.free(), 1, "the slot does not");
-    assert_eq!(stage.context.board.unsent(), 1);
+    sandbox.until(|inside| inside.kills == 1).await;
+    assert_eq!(began.elapsed().as_secs(), 6); // 5 s grace, 1 s for PID 1
+    sandbox.until(|inside| inside.kills == 3).await;
+    assert_eq!(stage.free(), 0);
+    sandbox.says(Word::Gone).await;
     let (story, _) = stage.story().await;
-    assert_eq!(output(&story).len(), loud.len());
-    assert_eq!(seconds(&story), [0, 1, 2]);
     assert_eq!(reason(story.last().unwrap()), ExitReason::Cancelled);
+    assert_eq!(sandbox.inside().terms, 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn output_that_was_overwritten_is_declared() {
+async fn a_wall_limit_is_enforced_when_pid_1_does_not() {
     let mut stage = Stage::new(FakeWorkshop::default());
     let sandbox = stage.running().await;
-    sandbox.inside().oldest = 50;
-    sandbox.writes(&[b'x'; 60]).await;
-    let ended = stage.record(Outcome::Exited(0), EndedBy::Program, 0);
+    sandbox.until(|inside| inside.terms == 1).await;
+    let ended = stage.record(Outcome::Signalled(15), EndedBy::Cancel, 11_000);
     sandbox.ends(ended, b"").await;
     let (story, exit) = stage.story().await;
-    let JobEvent::Stdout { chunk_seq, chunk } = &story[0].event else {
-        panic!()
+    assert_eq!(reason(story.last().unwrap()), ExitReason::Limit);
+    assert_eq!(exit.reasons[0].code, ReasonCode::LimitReached);
+    assert_eq!(seconds(&story), Vec::from_iter(0..11));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sandbox_that_vanishes_is_judged_by_the_last_look() {
+    let mut stage = Stage::new(FakeWorkshop::default());
+    let sandbox = stage.running().await;
+    sandbox.inside().look = Look {
+        cpu: Some(Duration::from_millis(700)),
+        memory_peak: Some(Bytes(9)),
+        oom_kills: Some(1),
+        processes: Some(3),
     };
-    assert_eq!((*chunk_seq, chunk.len()), (2, 10));
-    assert_eq!(exit.reasons[0].code, ReasonCode::OutputLost);
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    sandbox.says(Word::Gone).await;
+    let (story, exit) = stage.story().await;
+    let JobEvent::Exit(said) = &story.last().unwrap().event else { panic!() };
+    assert_eq!(said.reason, ExitReason::Limit);
+    assert_eq!(said.usage.wall_ms, 1_000);
+    assert_eq!(said.usage.cpu_ms, Some(700));
+    assert_eq!(exit.reasons[0].code, ReasonCode::OomKill);
 }

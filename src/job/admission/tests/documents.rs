@@ -71,21 +71,40 @@ fn an_id_that_is_not_one_is_echoed_only_if_it_is_text() {
 }
 
 #[test]
-fn ids_too_old_or_from_the_future_are_refused_with_both_numbers() {
-    let node = Node::new();
-    for (ms, refused) in
-        [(-1, true), (0, true), (1, false), (310_000, false), (310_001, true)]
-    {
-        let verdict = node.admit(&with("/id", json!(job_id(ms, 1).as_str())));
-        let found = match verdict {
-            Verdict::Refuse(said) => said.code == FaultCode::BadValue,
-            Verdict::Admit(_)
-            | Verdict::Held { .. }
-            | Verdict::Ended { .. } => false,
-        };
-        assert_eq!(found, refused, "{ms} ms");
+fn the_document_is_judged_row_by_row() {
+    use FaultCode as Code;
+    for (pointer, value, code) in [
+        ("/args", json!([]), Code::BadFrame),
+        ("/ttl_ms", json!("1"), Code::BadFrame),
+        ("/extra", json!(1), Code::BadFrame),
+        ("/class", json!(3), Code::BadFrame),
+        ("/class", json!(null), Code::BadValue),
+        ("/class", json!("Function"), Code::Unsupported),
+        ("/artifact", json!(null), Code::BadValue),
+        ("/artifact", json!("echo"), Code::BadFrame),
+        ("/artifact/version", json!(""), Code::BadValue),
+        ("/artifact/version", json!(null), Code::BadValue),
+        ("/net", json!("open"), Code::Unsupported),
+        ("/net", json!("openvibe-only"), Code::Unsupported),
+        ("/limits", json!(null), Code::BadValue),
+        ("/limits/wall_ms", json!(0), Code::BadValue),
+        ("/args", json!(null), Code::BadValue),
+        ("/artifact/version", json!("1.0.1"), Code::Unsupported),
+        ("/artifact/name", json!("other"), Code::Unsupported),
+        ("/class", json!("gpu"), Code::Unsupported),
+        ("/limits/wall_ms", json!(60_001), Code::Unsupported),
+        ("/limits/cpu_ms", json!(60_001), Code::Unsupported),
+        ("/ttl_ms", json!(600_001), Code::Unsupported),
+    ] {
+        let (found, message) = Node::new().refuses(&with(pointer, value));
+        assert_eq!(found, code, "{pointer}: {message}");
     }
-    let ahead = with("/id", json!(job_id(400_000, 1).as_str()));
-    let (_, message) = node.refuses(&ahead);
-    assert!(message.contains("390000 ms ahead"), "{message}");
+    for net in ["deny", "none"] {
+        let verdict = Node::new().admit(&with("/net", json!(net)));
+        assert!(matches!(verdict, Verdict::Admit(_)), "{net}");
+    }
+    let mut open = Node::new();
+    open.plan.net = NetPolicy::Public;
+    let verdict = open.admit(&with("/net", json!("openvibe-only")));
+    assert!(matches!(verdict, Verdict::Admit(_)));
 }
