@@ -1,9 +1,14 @@
 //! Jobs over a real engine, without NATS: requests go in by the queues that
 //! the link's reader fills, frames are taken from its outbox.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests fail as tests do: at once and loudly"
+)]
+
 use ovnode::contract::{
     BootMs, Bytes, Clock, ExitReason, JobEvent, JobFrame, MilliCores, MonoMs,
-    NetPolicy, Now, RuntimeClass, Subjects, Timestamp,
+    NetPolicy, Now, ReasonCode as Why, RuntimeClass, Subjects, Timestamp,
 };
 use ovnode::engine::{Docker, SandboxId};
 use ovnode::job::{
@@ -46,13 +51,24 @@ impl Clock for KernelClock {
 /// A node's jobs, and the two ends of its link.
 struct Node {
     jobs: JobsHandle,
-    requests: mpsc::Sender<Received>,
-    controls: mpsc::Sender<Received>,
+    /// Of jobs, and of cancels and acknowledgements.
+    ends: (mpsc::Sender<Received>, mpsc::Sender<Received>),
     frames: mpsc::Receiver<Outgoing>,
     tasks: TaskTracker,
     stop: CancellationToken,
-    ids: AtomicU64,
+    name: String,
     root: tempfile::TempDir,
+}
+
+/// What an exit's headers say, in codes.
+trait Codes {
+    fn codes(&self) -> Vec<Why>;
+}
+
+impl Codes for Outgoing {
+    fn codes(&self) -> Vec<Why> {
+        self.reasons.iter().map(|reason| reason.code).collect()
+    }
 }
 
 fn crockford(value: u64, width: u32) -> String {
@@ -63,6 +79,17 @@ fn crockford(value: u64, width: u32) -> String {
         char::from(DIGITS[five])
     };
     (0..width).rev().map(digit).collect()
+}
+
+/// Never the same twice in this process.
+fn ulid() -> String {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let n = MADE.fetch_add(1, Ordering::Relaxed);
+    crockford(KernelClock.now().wall.0, 10) + &crockford(n, 16)
+}
+
+fn sandbox_name() -> SandboxId {
+    SandboxId(format!("sb_{}", ulid()))
 }
 
 fn plan(root: &Path, artifacts: Vec<ArtifactPlan>) -> JobPlan {
@@ -110,34 +137,28 @@ fn script(name: &str, text: &str) -> ArtifactPlan {
 
 impl Node {
     async fn start(artifacts: Vec<ArtifactPlan>) -> Self {
+        static NODES: AtomicU64 = AtomicU64::new(0);
+        let nth = NODES.fetch_add(1, Ordering::Relaxed);
         let root = tempfile::tempdir().unwrap();
         let (out, frames, _answers) = outbox();
         let (requests, jobs) = mpsc::channel(64);
         let (controls, control) = mpsc::channel(64);
-        let clock = Arc::new(KernelClock);
-        let made = clock.now().wall;
-        let sandboxes = move || {
-            static MADE: AtomicU64 = AtomicU64::new(0);
-            let n = MADE.fetch_add(1, Ordering::Relaxed);
-            let (time, rest) = (crockford(made.0, 10), crockford(n, 16));
-            SandboxId(format!("sb_{time}{rest}"))
-        };
-        let token = |text: String| text.try_into().unwrap();
-        let node = token(format!("node_test_{}", made.0));
+        let made = KernelClock.now().wall.0;
+        let name = format!("node_test_{made}_{nth}");
+        let token = |text: &str| text.to_owned().try_into().unwrap();
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let socket = Path::new("/var/run/docker.sock");
         let jobs = Jobs::start(JobsParts {
             timed: Timed::default(),
             probe_every: Duration::from_secs(600),
             plan: plan(root.path(), artifacts),
-            names: (Subjects::new(token("ov".to_owned())), node),
-            engine: Arc::new(Docker::connect(Path::new(
-                "/var/run/docker.sock",
-            ))),
-            ledger: Ledger::in_memory(Timestamp(made.0 - 1)),
+            names: (Subjects::new(token("ov")), token(&name)),
+            engine: Arc::new(Docker::connect(socket)),
+            ledger: Ledger::in_memory(Timestamp(made - 1)),
             outbox: out,
             requests: (jobs, control),
-            clock,
-            sandboxes: Arc::new(sandboxes),
+            clock: Arc::new(KernelClock),
+            sandboxes: Arc::new(sandbox_name),
             jitter: Arc::new(|| 0.5),
             max_payload: Arc::new(|| 1 << 20),
             memory: watch::channel(None).1,
@@ -145,9 +166,8 @@ impl Node {
             stop: stop.clone(),
         });
         jobs.set_standing(Standing::Open);
-        let ids = AtomicU64::new(0);
-        let node =
-            Self { jobs, requests, controls, frames, tasks, stop, ids, root };
+        let ends = (requests, controls);
+        let node = Self { jobs, ends, frames, tasks, stop, name, root };
         node.offered().await;
         node
     }
@@ -169,15 +189,13 @@ impl Node {
         artifact: &str,
         limits: serde_json::Value,
     ) -> String {
-        let n = self.ids.fetch_add(1, Ordering::Relaxed);
-        let time = crockford(KernelClock.now().wall.0, 10);
-        let id = format!("job_{time}{}", crockford(n, 16));
+        let id = format!("job_{}", ulid());
         let job = json!({"v": 1, "seq": 1, "ts": 1, "type": "job", "job": {
             "id": id, "class": "function", "args": {"n": 1},
             "artifact": {"name": artifact, "version": "1"},
             "ttl_ms": 60_000, "limits": limits,
         }});
-        self.requests.send(received(&job)).await.unwrap();
+        self.ends.0.send(received(&job)).await.unwrap();
         id
     }
 
@@ -192,7 +210,7 @@ impl Node {
 
     async fn says(&self, what: &str, id: &str) {
         let frame = json!({"v": 1, "seq": 1, "ts": 1, "type": what, "id": id});
-        self.controls.send(received(&frame)).await.unwrap();
+        self.ends.1.send(received(&frame)).await.unwrap();
     }
 
     /// One job's frames up to its first exit; others' repeats are skipped.
@@ -241,14 +259,18 @@ fn limits() -> serde_json::Value {
 fn exit(story: &[JobFrame]) -> ovnode::contract::Exit {
     match &story.last().unwrap().event {
         JobEvent::Exit(exit) => exit.clone(),
-        other => panic!("not an exit: {other:?}"),
+        JobEvent::Started { .. }
+        | JobEvent::Stdout { .. }
+        | JobEvent::Usage { .. } => panic!("{story:?} ends without an exit"),
     }
 }
 
 fn output(story: &[JobFrame]) -> String {
     let text = |frame: &JobFrame| match &frame.event {
         JobEvent::Stdout { chunk, .. } => Some(chunk.clone()),
-        _ => None,
+        JobEvent::Started { .. }
+        | JobEvent::Usage { .. }
+        | JobEvent::Exit(_) => None,
     };
     story.iter().filter_map(text).collect()
 }
@@ -284,60 +306,82 @@ async fn a_job_runs_from_its_request_to_its_acknowledged_exit() {
     node.ends().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn every_way_to_end_has_its_reason() {
-    let oom = "perl -e '$x = \"y\" x (1 << 28)'; exit 3";
-    let mut node = Node::start(vec![
-        script("three", "exit 3"),
+fn sleepers() -> Vec<ArtifactPlan> {
+    vec![
         script("sleep", "echo up; sleep 60"),
         script("deaf", "trap '' TERM; echo up; while :; do sleep 1; done"),
-        script("spin", "while :; do :; done"),
-        script("oom", "exec perl -e '$x = \"y\" x (1 << 28)'"),
-        script("child", oom),
-        script("big", "head -c 300000 /dev/zero | tr '\\0' 1 >&3"),
-        script("loud", "head -c 9000000 /dev/zero | tr '\\0' x"),
-        ArtifactPlan {
-            command: vec!["/no/such".to_owned()],
-            ..script("missing", "")
-        },
-    ])
-    .await;
-    let short = |key: &str| {
-        let mut limits = limits();
-        limits[key] = json!(1000);
-        limits
-    };
-    for (artifact, limits, reason, code) in [
-        ("three", limits(), ExitReason::Exited, Some(3)),
-        ("sleep", short("wall_ms"), ExitReason::Limit, None),
-        ("spin", short("cpu_ms"), ExitReason::Limit, None),
-        ("oom", limits(), ExitReason::Limit, None),
-        ("child", limits(), ExitReason::Exited, Some(3)),
-        ("big", limits(), ExitReason::Limit, None),
-        ("loud", limits(), ExitReason::Limit, None),
-        ("missing", limits(), ExitReason::Failed, None),
-    ] {
-        let id = node.submits(artifact, limits).await;
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_way_to_end_has_its_reason() {
+    use ExitReason::{Exited, Failed, Limit};
+    let greedy = "perl -e '$x = \"y\" x (1 << 28)'";
+    let ways = [
+        ("exit 3", Exited, Some(3), None),
+        ("sleep 60", Limit, None, Some(Why::LimitReached)),
+        ("while :; do :; done", Limit, None, Some(Why::LimitReached)),
+        (&format!("exec {greedy}"), Limit, None, Some(Why::OomKill)),
+        (&format!("{greedy}; exit 4"), Exited, Some(4), Some(Why::OomKill)),
+        ("kill -9 $$", Exited, None, None),
+        ("yes >&3", Limit, None, Some(Why::LimitReached)),
+        ("yes", Limit, None, Some(Why::LimitReached)),
+        ("echo 1 2 >&3", Exited, Some(0), Some(Why::BadResult)),
+        ("exec /no/such", Exited, Some(127), None),
+    ];
+    let named =
+        |(n, way): (usize, &(&str, _, _, _))| script(&format!("way{n}"), way.0);
+    let mut artifacts: Vec<_> = ways.iter().enumerate().map(named).collect();
+    let missing = vec!["/no/such".to_owned()];
+    artifacts.push(ArtifactPlan { command: missing, ..script("none", "") });
+    let mut node = Node::start(artifacts).await;
+    let short = json!({"wall_ms": 2000, "cpu_ms": 1000, "mem_bytes": 32 << 20});
+    for (n, (way, reason, code, why)) in ways.into_iter().enumerate() {
+        let id = node.submits(&format!("way{n}"), short.clone()).await;
         let (story, out) = node.story(&id).await;
-        let exit = exit(&story);
-        println!("{artifact}: {exit:?} {:?}", out.reasons);
-        assert_eq!((exit.reason, exit.code), (reason, code), "{artifact}");
+        let (exit, codes) = (exit(&story), out.codes());
+        assert_eq!((exit.reason, exit.code), (reason, code), "{way}: {out:?}");
+        assert_eq!(codes, Vec::from_iter(why), "{way}: {out:?}");
         node.says("job_exit_ack", &id).await;
     }
-    for artifact in ["sleep", "deaf"] {
+    let id = node.submits("none", limits()).await;
+    let (story, out) = node.story(&id).await;
+    assert_eq!((story.len(), exit(&story).reason), (1, Failed));
+    assert_eq!(out.codes(), [Why::CannotStart]);
+    node.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancel_ends_a_job_within_its_grace_whether_it_listens_or_not() {
+    let mut node = Node::start(sleepers()).await;
+    for (artifact, least, most) in [("sleep", 0, 2_000), ("deaf", 2_000, 9_000)]
+    {
         let id = node.submits(artifact, limits()).await;
         node.runs(&id).await;
         node.says("job_cancel", &id).await;
-        let (story, _) = node.story(&id).await;
-        let exit = exit(&story);
-        println!("{artifact}: {exit:?}");
+        node.says("job_cancel", &id).await;
+        let exit = exit(&node.story(&id).await.0);
         assert_eq!(exit.reason, ExitReason::Cancelled, "{artifact}");
+        let took = exit.usage.wall_ms;
+        assert!((least..most).contains(&took), "{artifact}: {took} ms");
         node.says("job_exit_ack", &id).await;
     }
+    node.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_stops_says_how_its_jobs_ended_and_leaves_nothing() {
+    let mut node = Node::start(sleepers()).await;
     let id = node.submits("sleep", limits()).await;
     node.runs(&id).await;
     node.jobs.shutdown(SOON).await.unwrap();
     let (story, _) = node.story(&id).await;
     assert_eq!(exit(&story).reason, ExitReason::Stopped);
+    let label = format!("label=ovnode.node={}", node.name);
     node.ends().await;
+    let found = std::process::Command::new("docker")
+        .args(["ps", "-aq", "--filter", &label])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "");
 }

@@ -1,5 +1,5 @@
 use super::admission::{
-    Admitted, ClassStanding, ControlVerdict, Known, NodeView, ReceivedFrame,
+    Admitted, ClassStanding, ControlVerdict, Lookup, NodeView, ReceivedFrame,
     Refusal, Room, Verdict, admit, control,
 };
 use super::board::Order;
@@ -193,8 +193,8 @@ impl<W: Workshop> Desk<W> {
         let ledger = &self.context.ledger;
         let lookup = |id: &JobId| ledger.lookup(id);
         let Received { dispatcher, payload, reply, .. } = received;
-        let known = Known { lookup: &lookup, floor: ledger.floor() };
-        match control(&dispatcher, &payload, &known, now) {
+        let known = (&lookup as Lookup<'_>, ledger.floor());
+        match control(&dispatcher, &payload, known, now) {
             ControlVerdict::Cancel { seq, id } => {
                 // None there means that its exit is written this moment.
                 if self.context.board.order(&id, Order::Cancel).is_err() {

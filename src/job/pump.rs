@@ -68,7 +68,7 @@ impl Pump {
         self.started.as_ref().map(|(_, meter)| meter.next_due())
     }
 
-    /// Whether `next` has something without looking at the ring.
+    /// The next frame, if anything is due; output is read from `from`.
     pub(crate) fn next<S: Sandbox>(
         &mut self,
         frames: &mut Frames,

@@ -1,5 +1,5 @@
 use crate::contract::{Clock, JobId};
-use crate::ledger::{Ledger, RowState, StoredExit};
+use crate::ledger::{Ledger, RowState};
 use crate::link::{Outbox, Outgoing};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -103,14 +103,15 @@ impl ResendTask {
                     None
                 }
             };
-            let (now, asked) = match heard {
+            let asked = matches!(heard, Some(Request::Now(_)));
+            let now = match heard {
                 Some(Request::Added(id)) => {
                     self.schedule(id, FIRST);
                     continue;
                 }
-                Some(Request::Now(id)) => (vec![id], true),
-                Some(Request::All) => (self.ledger.unacknowledged(), false),
-                None => (self.overdue(), false),
+                Some(Request::Now(id)) => vec![id],
+                Some(Request::All) => self.ledger.unacknowledged(),
+                None => self.overdue(),
             };
             for id in now {
                 if self.say(&id, asked).await.is_err() {
@@ -143,23 +144,38 @@ impl ResendTask {
         self.due.insert(id, (at, pause.saturating_mul(2).min(LONGEST)));
     }
 
-    /// Says one exit again. Once it is settled, only whoever asks for it
-    /// hears it, and only that once.
+    /// Says one exit again, unless it is settled by now: then only if
+    /// somebody asked.
     async fn say(&mut self, id: &JobId, asked: bool) -> Result<(), ()> {
-        let state = self.ledger.lookup(id).map(|row| row.state);
-        let exit = match state {
-            Some(RowState::Ended(exit)) => self.still_owed(id, exit),
-            Some(RowState::Settled(exit) | RowState::Unacked(exit)) => {
-                self.due.remove(id);
-                exit.filter(|_| asked)
+        let Some(row) = self.ledger.lookup(id) else {
+            self.due.remove(id);
+            return Ok(());
+        };
+        let exit = match &row.state {
+            RowState::Ended(exit) => {
+                let now = self.clock.now();
+                if now.wall.0 > exit.at.0.saturating_add(GIVE_UP_MS) {
+                    self.due.remove(id);
+                    drop(self.ledger.given_up(id, now));
+                    return Ok(());
+                }
+                let pause = self.due.get(id).map_or(FIRST, |(_, next)| *next);
+                self.schedule(id.clone(), pause);
+                exit.clone()
             }
-            // What has no exit must not be due for ever.
-            Some(RowState::Held | RowState::Tombstone) | None => {
+            RowState::Settled(exit) | RowState::Unacked(exit) => {
                 self.due.remove(id);
-                None
+                match exit {
+                    Some(exit) if asked => exit.clone(),
+                    Some(_) | None => return Ok(()),
+                }
+            }
+            // What has no exit must not stay due for ever.
+            RowState::Held | RowState::Tombstone => {
+                self.due.remove(id);
+                return Ok(());
             }
         };
-        let Some(exit) = exit else { return Ok(()) };
         let frame = Outgoing {
             subject: exit.subject,
             payload: exit.payload,
@@ -171,84 +187,134 @@ impl ResendTask {
             sent = self.outbox.send(frame) => sent.map_err(|_| ()),
         }
     }
-
-    /// An exit that nobody acknowledged, unless that is given up.
-    fn still_owed(
-        &mut self,
-        id: &JobId,
-        exit: StoredExit,
-    ) -> Option<StoredExit> {
-        let now = self.clock.now();
-        if now.wall.0 > exit.at.0.saturating_add(GIVE_UP_MS) {
-            self.due.remove(id);
-            if let Err(err) = self.ledger.given_up(id, now) {
-                tracing::warn!(error = %err, "an exit was not given up");
-            }
-            return None;
-        }
-        let pause = self.due.get(id).map_or(FIRST, |(_, next)| *next);
-        self.schedule(id.clone(), pause);
-        Some(exit)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Now, Timestamp};
+    use crate::contract::{BootMs, MonoMs, Now, Timestamp};
     use crate::job::testing::{START, dispatcher, job_id};
-    use crate::ledger::Admission;
+    use crate::ledger::{Admission, StoredExit};
     use crate::link::outbox;
-    use tokio_util::task::TaskTracker;
 
-    struct Still;
+    struct TestClock(Instant);
 
-    impl Clock for Still {
+    impl Clock for TestClock {
         fn now(&self) -> Now {
-            Now { wall: Timestamp(START), ..Now::default() }
+            let ms = u64::try_from(self.0.elapsed().as_millis()).unwrap();
+            let wall = Timestamp(START + ms);
+            Now { wall, mono: MonoMs(ms), boot: BootMs(ms) }
         }
     }
 
-    /// A task over one job that ended, what it is told by, and what it says.
-    fn ended() -> (Ledger, Resender, mpsc::Receiver<Outgoing>, JobId) {
-        let (ledger, id) = (Ledger::in_memory(Timestamp(0)), job_id(0, 1));
-        let (dispatcher, hash) = (dispatcher("alice"), String::new());
-        let received = Still.now();
-        let row = Admission { id: id.clone(), dispatcher, hash, received };
-        ledger.admit(row).unwrap();
-        let exit = StoredExit {
-            subject: "exit".to_owned(),
-            payload: "{}".into(),
-            reasons: Vec::new(),
-            at: Timestamp(START),
-        };
-        ledger.ended(&id, exit).unwrap();
-        let (resender, requests) = Resender::new();
-        let (out, frames, _) = outbox();
-        let ways = (ledger.clone(), out);
-        let stop = CancellationToken::new();
-        let half = Arc::new(|| 0.5);
-        let task = ResendTask::new(requests, ways, Arc::new(Still), half, stop);
-        TaskTracker::new().spawn(task.run());
-        (ledger, resender, frames, id)
+    struct Stage {
+        ledger: Ledger,
+        resender: Resender,
+        out: mpsc::Receiver<Outgoing>,
+        began: Instant,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let (sent, out, _) = outbox();
+            let ledger = Ledger::in_memory(Timestamp(START - 1));
+            let (resender, requests) = Resender::new();
+            let began = Instant::now();
+            let task = ResendTask::new(
+                requests,
+                (ledger.clone(), sent),
+                Arc::new(TestClock(began)),
+                Arc::new(|| 0.5),
+                CancellationToken::new(),
+            );
+            tokio_util::task::TaskTracker::new().spawn(task.run());
+            Self { ledger, resender, out, began }
+        }
+
+        /// A job that ended just now.
+        fn ended(&self, n: u64) -> JobId {
+            let id = job_id(0, n);
+            let received = Now::default();
+            let (dispatcher, hash) = (dispatcher("alice"), String::new());
+            let row = Admission { id: id.clone(), dispatcher, hash, received };
+            self.ledger.admit(row).unwrap();
+            let exit = StoredExit {
+                subject: format!("exit.{n}"),
+                payload: "the same bytes".into(),
+                reasons: vec![],
+                at: Timestamp(START),
+            };
+            self.ledger.ended(&id, exit).unwrap();
+            id
+        }
+
+        /// The next frame, and after how many seconds it came.
+        async fn next(&mut self) -> (Outgoing, u64) {
+            let frame = self.out.recv().await.unwrap();
+            (frame, self.began.elapsed().as_secs())
+        }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_exit_is_said_again_until_it_is_acknowledged_and_no_more() {
-        let (ledger, resender, mut frames, id) = ended();
-        resender.add(&id);
-        let begun = Instant::now();
-        for secs in [1, 3, 7] {
-            frames.recv().await.unwrap();
-            assert_eq!(begun.elapsed().as_secs(), secs);
+    async fn an_exit_is_said_again_ever_more_rarely_in_the_same_bytes() {
+        let mut stage = Stage::new();
+        let id = stage.ended(1);
+        stage.resender.add(&id);
+        let mut before = 0;
+        for pause in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600] {
+            let (frame, at) = stage.next().await;
+            assert_eq!(&*frame.payload, b"the same bytes");
+            assert!(at.abs_diff(before + pause) <= 1, "{at} after {before}");
+            before = at;
         }
-        ledger.acknowledged(&id, Still.now()).unwrap();
-        let hour = Duration::from_secs(3600);
-        let more = tokio::time::timeout(hour, frames.recv()).await;
-        assert!(more.is_err(), "said after its acknowledgement");
-        resender.now(&id);
-        assert_eq!(frames.recv().await.unwrap().subject, "exit");
-        let more = tokio::time::timeout(hour, frames.recv()).await;
-        assert!(more.is_err(), "said more often than it was asked for");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_exit_that_is_acknowledged_is_not_said_again() {
+        let mut stage = Stage::new();
+        let id = stage.ended(1);
+        stage.resender.add(&id);
+        stage.next().await;
+        stage.ledger.acknowledged(&id, Now::default()).unwrap();
+        let quiet = Duration::from_secs(100_000);
+        assert!(tokio::time::timeout(quiet, stage.next()).await.is_err());
+        // Whoever asks is told all the same, once.
+        stage.resender.now(&id);
+        stage.next().await;
+        assert!(tokio::time::timeout(quiet, stage.next()).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_reconnect_all_are_said_at_once() {
+        let mut stage = Stage::new();
+        let ids = [stage.ended(1), stage.ended(2)];
+        stage.resender.all();
+        let found = [stage.next().await, stage.next().await];
+        assert_eq!(
+            found.map(|(frame, at)| (frame.subject, at)),
+            [("exit.1".to_owned(), 0), ("exit.2".to_owned(), 0),]
+        );
+        assert_eq!(stage.ledger.unacknowledged(), ids);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_week_it_settles_unacknowledged() {
+        let mut stage = Stage::new();
+        let id = stage.ended(1);
+        stage.resender.add(&id);
+        while stage.ledger.counts().unacked == 0 {
+            let hour = Duration::from_secs(7_200);
+            drop(tokio::time::timeout(hour, stage.next()).await);
+        }
+        let days = stage.began.elapsed().as_secs() / 86_400;
+        assert_eq!(days, 7);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_exit_whose_request_was_dropped_is_found_in_the_ledger() {
+        let mut stage = Stage::new();
+        stage.ended(1);
+        let (_, at) = stage.next().await;
+        assert!(at <= 70, "after {at} s");
     }
 }

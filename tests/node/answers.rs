@@ -21,16 +21,13 @@ fn without(key: &str) -> Value {
     job
 }
 
-#[tokio::test]
-async fn each_refusal_has_its_code_and_leaves_nothing_behind() {
-    let nats = Nats::start();
-    let node = Daemon::ready(&Wants::over(&nats.url())).await;
-    let dispatch = Dispatch::connect(&nats.url(), &node.node, "d1").await;
+/// Jobs that break one rule, and what each is answered.
+fn breaches() -> Vec<(Value, &'static str)> {
     let old = ulid::Ulid::from_parts(1_000_000, 7);
     let ahead = ulid::Ulid::from_parts(now_ms() + 600_000, 7);
     let huge = 1_u64 << 50;
     let version = json!({ "name": "sh", "version": "9" });
-    let table = [
+    vec![
         (without("id"), "bad_value"),
         (but("/id", json!("job_x")), "bad_value"),
         (but("/id", json!(format!("job_{old}"))), "bad_value"),
@@ -49,7 +46,15 @@ async fn each_refusal_has_its_code_and_leaves_nothing_behind() {
         (but("/limits/mem_bytes", json!(huge)), "unsupported"),
         (but("/limits/wall_ms", json!(huge)), "unsupported"),
         (but("/limits/cpu_ms", json!(huge)), "unsupported"),
-    ];
+    ]
+}
+
+#[tokio::test]
+async fn each_refusal_has_its_code_and_leaves_nothing_behind() {
+    let nats = Nats::start();
+    let node = Daemon::ready(&Wants::over(&nats.url())).await;
+    let dispatch = Dispatch::connect(&nats.url(), &node.node, "d1").await;
+    let table = breaches();
     for (job, code) in &table {
         let answer = dispatch.raw(job_frame(job)).await;
         assert_eq!(answer["type"], "nack", "{job}: {answer}");

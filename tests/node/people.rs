@@ -1,5 +1,7 @@
+use crate::support::LONG;
 use crate::support::daemon::{Daemon, Wants};
 use crate::support::nats::Nats;
+use crate::support::wait::eventually;
 use crate::support::wire::{Dispatch, sh};
 use std::process::{Command, Output};
 
@@ -29,8 +31,11 @@ async fn the_commands_tell_an_owner_what_the_node_does() {
     assert!(job.contains("running"), "{job}");
     let logs = text(&node.ovnode(&["logs", &sent.id]));
     assert!(logs.contains("hello"), "{logs}");
-    let offers = node.ovnode(&["offers", "--json"]);
-    assert!(text(&offers).contains("worker:function"), "{}", text(&offers));
+    eventually("the offer is shown as it was published", LONG, || {
+        let offers = text(&node.ovnode(&["offers", "--json"]));
+        offers.contains("worker:function").then_some(())
+    })
+    .await;
 
     let cancel = node.ovnode(&["cancel", &sent.id]);
     assert!(cancel.status.success(), "{}", text(&cancel));

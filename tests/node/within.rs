@@ -51,9 +51,8 @@ async fn a_job_finds_what_it_was_promised_and_nothing_else() {
     assert!(said.contains("\n/job\n"), "{said}");
 }
 
-#[tokio::test]
-async fn a_job_reaches_nothing_that_it_was_not_given() {
-    let tries = r##"
+/// What a job tries, and what it sees of itself.
+const TRIES: &str = r##"
         try() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "$name yes"; else echo "$name no"; fi; }
         try write_root touch /root_was_written
         try write_etc touch /etc/written
@@ -72,8 +71,11 @@ async fn a_job_reaches_nothing_that_it_was_not_given() {
         ulimit -c
         cat /proc/self/oom_score_adj
         ls /proc | grep -c '^[0-9]'
-    "##;
-    let story = inside(tries).await;
+"##;
+
+#[tokio::test]
+async fn a_job_reaches_nothing_that_it_was_not_given() {
+    let story = inside(TRIES).await;
     let said = story.stdout();
     for refused in [
         "write_root",

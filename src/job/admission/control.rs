@@ -1,4 +1,4 @@
-use super::view::{Asked, Refusal};
+use super::view::{Asked, Lookup, Refusal};
 use crate::contract::{
     DispatcherId, Envelope, EnvelopeBody, FaultCode, JobId, Now, Timestamp,
 };
@@ -23,22 +23,13 @@ pub(crate) enum ControlVerdict {
     Refuse(Refusal),
 }
 
-/// What the ledger knows.
-pub(crate) struct Known<'a> {
-    /// Of an id.
-    pub(crate) lookup: &'a dyn Fn(&JobId) -> Option<Row>,
-    /// Ids made up to here are refused.
-    pub(crate) floor: Timestamp,
-}
-
 /// What becomes of a cancel or an acknowledgement, by what the ledger knows.
 pub(crate) fn control(
     from: &DispatcherId,
     payload: &[u8],
-    known: &Known<'_>,
+    (lookup, floor): (Lookup<'_>, Timestamp),
     now: Now,
 ) -> ControlVerdict {
-    let lookup = known.lookup;
     let envelope = match Envelope::parse(payload) {
         Ok(envelope) => envelope,
         Err(fault) => {
@@ -54,7 +45,7 @@ pub(crate) fn control(
     };
     match envelope.body {
         EnvelopeBody::Cancel(id) => {
-            let age = (known.floor, now.wall);
+            let age = (floor, now.wall);
             cancel(&asked(Some(&id)), lookup(&id), (from, id), age)
         }
         EnvelopeBody::ExitAck(id) => {

@@ -10,9 +10,10 @@ mod rows; // the table, in its order
 #[cfg(test)]
 mod tests; // every row, and pairs of rows that both hold
 mod view; // what is asked, of which node, and what is answered
-pub(crate) use control::{ControlVerdict, Known, control};
+pub(crate) use control::{ControlVerdict, control};
 pub(crate) use rows::admit;
 pub use view::Standing;
 pub(crate) use view::{
-    Admitted, ClassStanding, NodeView, ReceivedFrame, Refusal, Room, Verdict,
+    Admitted, ClassStanding, Lookup, NodeView, ReceivedFrame, Refusal, Room,
+    Verdict,
 };

@@ -45,6 +45,9 @@ pub(crate) struct Room {
     pub(crate) unsent_most: usize,
 }
 
+/// What the ledger knows of an id.
+pub(crate) type Lookup<'a> = &'a dyn Fn(&JobId) -> Option<Row>;
+
 /// The node, as far as admission asks.
 pub(crate) struct NodeView<'a> {
     /// What the owner lets jobs have.
@@ -56,7 +59,7 @@ pub(crate) struct NodeView<'a> {
     /// What else must be free.
     pub(crate) room: Room,
     /// What the ledger knows of an id.
-    pub(crate) lookup: &'a dyn Fn(&JobId) -> Option<Row>,
+    pub(crate) lookup: Lookup<'a>,
     /// Ids made up to here are refused.
     pub(crate) floor: Timestamp,
 }

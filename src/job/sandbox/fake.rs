@@ -59,7 +59,6 @@ impl Handle {
 
 /// How one making of a sandbox goes.
 pub(crate) enum Making {
-    Stands,
     Fails(OpenFault),
     Late(Duration),
     /// It stands, and the line breaks while its orders are sent.
@@ -107,7 +106,7 @@ impl Workshop for FakeWorkshop {
         match making {
             Some(Making::Fails(fault)) => return Err(fault),
             Some(Making::Late(by)) => tokio::time::sleep(by).await,
-            Some(Making::Stands | Making::Deaf) | None => {}
+            Some(Making::Deaf) | None => {}
         }
         let (said, words) = mpsc::channel(16);
         let refuses_orders = matches!(making, Some(Making::Deaf));

@@ -22,9 +22,11 @@ const SWEEP: Duration = Duration::from_secs(600);
 /// What is younger is left alone: an engine may still be making it for a call
 /// of ours that was given up.
 const GRACE: Duration = Duration::from_secs(60);
-/// How long the end of the daemon may wait for the engine to remove what its
-/// jobs left; what is left then is found by the next daemon.
+/// What the end of the daemon waits for removals, at most: less than it
+/// waits for its tasks.
 const LAST: Duration = Duration::from_secs(3);
+/// How long nothing is handed over before that is the end.
+const IDLE: Duration = Duration::from_millis(300);
 
 /// Removes what is left of sandboxes, beside whoever used them.
 #[derive(Clone, Debug)]
@@ -91,7 +93,7 @@ impl<E: Engine> RemoveTask<E> {
         loop {
             let retry = failed.keys().next().copied().unwrap_or(sweep_at);
             let asked = tokio::select! {
-                () = self.stop.cancelled() => break,
+                () = self.stop.cancelled() => return self.finish().await,
                 asked = self.removals.0.recv() => asked,
                 () = tokio::time::sleep_until(retry.min(sweep_at)) => None,
             };
@@ -110,21 +112,29 @@ impl<E: Engine> RemoveTask<E> {
                 sweep_at = Instant::now() + SWEEP;
             }
         }
-        if tokio::time::timeout(LAST, self.last_round()).await.is_err() {
-            tracing::warn!("containers are left to the next daemon");
+    }
+
+    /// The daemon ends: what was made here goes, in whoever's hands it is.
+    /// What an engine does not do in that time is for the next start's sweep.
+    async fn finish(mut self) {
+        if tokio::time::timeout(LAST, self.remove_all()).await.is_err() {
+            tracing::warn!("containers are left to the next start");
         }
     }
 
-    /// Before the daemon goes away: whatever was made here goes, in whoever's
-    /// hands it is. Its jobs have ended, or end with it.
-    async fn last_round(&mut self) {
-        while let Ok(container) = self.removals.0.try_recv() {
-            self.remove(container, AGAIN, &mut Failed::new()).await;
+    async fn remove_all(&mut self) {
+        let mut failed = Failed::new();
+        // Whoever ends with us hands over in its last moments.
+        while let Ok(Some(container)) =
+            tokio::time::timeout(IDLE, self.removals.0.recv()).await
+        {
+            self.remove(container, AGAIN, &mut failed).await;
         }
+        // Nobody hands over what was being made when he was cut off.
         let own = self.engine.own(&self.node).await.unwrap_or_default();
         for found in own {
             if self.is_of_these_records(&found).await {
-                self.remove(found.id, AGAIN, &mut Failed::new()).await;
+                self.remove(found.id, AGAIN, &mut failed).await;
             }
         }
     }

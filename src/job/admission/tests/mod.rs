@@ -1,3 +1,6 @@
+//! Every row of the table, and pairs of rows that both hold.
+mod controls; // cancels and acknowledgements
+mod documents; // the rows about the document alone
 use super::*;
 use crate::contract::{
     Bytes, DispatcherId, FaultCode, Job, JobId, NetPolicy, Now, Reason,
@@ -68,15 +71,17 @@ impl Node {
     fn refuses(&self, job: &Value) -> (FaultCode, String) {
         match self.admit(job) {
             Verdict::Refuse(said) => (said.code, said.message),
-            other => panic!("not refused: {other:?}"),
+            other @ (Verdict::Admit(_)
+            | Verdict::Held { .. }
+            | Verdict::Ended { .. }) => panic!("not refused: {other:?}"),
         }
     }
 
     fn control(&self, from: &str, frame: &Value) -> ControlVerdict {
         let lookup = |id: &JobId| self.rows.get(id).cloned();
         let payload = frame.to_string();
-        let known = Known { lookup: &lookup, floor: Timestamp(START) };
-        control(&dispatcher(from), payload.as_bytes(), &known, now())
+        let rows: (Lookup<'_>, _) = (&lookup, Timestamp(START));
+        control(&dispatcher(from), payload.as_bytes(), rows, now())
     }
 }
 
@@ -131,11 +136,10 @@ const ROWS: &[Breach] = {
         ("malformed id", Code::BadValue, |_, job| {
             change(job, "/id", json!("job_1"));
         }),
-        ("known id, another job", Code::BadValue, |node, job| {
+        ("known id, another job", Code::BadValue, |node, _| {
             let other = with("/args", json!({"other": true}));
             let id = job_id(9_000, 1);
             node.knows(&id, &other, RowState::Held);
-            drop(job);
         }),
         ("id below the floor", Code::BadValue, |_, job| {
             change(job, "/id", json!(job_id(0, 1).as_str()));
@@ -220,76 +224,6 @@ fn of_two_rows_that_hold_the_first_answers() {
 }
 
 #[test]
-fn what_is_no_frame_is_refused_and_what_can_be_read_is_repeated() {
-    let alice = dispatcher("alice");
-    for (payload, seq, id) in [
-        ("", 0, None),
-        ("{", 0, None),
-        ("[]", 0, None),
-        (r#"{"v":1,"seq":3,"ts":1,"type":"job","job":[]}"#, 3, None),
-        (
-            r#"{"v":2,"seq":3,"ts":1,"type":"job","job":{"id":"x"}}"#,
-            3,
-            Some("x"),
-        ),
-        (
-            r#"{"v":1,"seq":3,"ts":1,"type":"job","job":{"id":"x"},"k":1}"#,
-            3,
-            Some("x"),
-        ),
-    ] {
-        let verdict = Node::new().admit_bytes(&alice, payload.as_bytes());
-        let Verdict::Refuse(said) = verdict else { panic!("{payload}") };
-        assert_eq!(said.code, FaultCode::BadFrame, "{payload}");
-        assert_eq!((said.seq, said.id.as_deref()), (seq, id), "{payload}");
-    }
-}
-
-#[test]
-fn headers_count_for_the_size_limit() {
-    let frame = json!({"v": 1, "seq": 7, "ts": 1, "type": "job", "job": job()});
-    let (node, payload) = (Node::new(), frame.to_string());
-    let lookup = |_: &JobId| None;
-    let view = NodeView {
-        plan: &node.plan,
-        standing: node.standing,
-        classes: &node.classes,
-        room: node.room,
-        lookup: &lookup,
-        floor: Timestamp(START),
-    };
-    let alice = dispatcher("alice");
-    let received = ReceivedFrame {
-        dispatcher: &alice,
-        payload: payload.as_bytes(),
-        size: 1_000_001,
-    };
-    let Verdict::Refuse(said) = admit(&view, &received, now()) else {
-        panic!("taken")
-    };
-    assert_eq!(said.code, FaultCode::BadFrame);
-    assert!(said.message.contains("1000001"), "{}", said.message);
-    assert_eq!(said.id.as_deref(), Some(job_id(9_000, 1).as_str()));
-}
-
-#[test]
-fn an_id_that_is_not_one_is_echoed_only_if_it_is_text() {
-    let node = Node::new();
-    for (id, echo) in [
-        (json!(null), None),
-        (json!(5), None),
-        (json!("job_x"), Some("job_x")),
-        (json!(""), Some("")),
-    ] {
-        let Verdict::Refuse(said) = node.admit(&with("/id", id)) else {
-            panic!("taken")
-        };
-        assert_eq!(said.code, FaultCode::BadValue);
-        assert_eq!((said.id.as_deref(), said.seq), (echo, 7));
-    }
-}
-
-#[test]
 fn ids_too_old_or_from_the_future_are_refused_with_both_numbers() {
     let node = Node::new();
     for (ms, refused) in
@@ -348,45 +282,6 @@ fn a_known_id_is_of_one_dispatcher_and_one_job() {
 }
 
 #[test]
-fn the_document_is_judged_row_by_row() {
-    use FaultCode as Code;
-    for (pointer, value, code) in [
-        ("/args", json!([]), Code::BadFrame),
-        ("/ttl_ms", json!("1"), Code::BadFrame),
-        ("/extra", json!(1), Code::BadFrame),
-        ("/class", json!(3), Code::BadFrame),
-        ("/class", json!(null), Code::BadValue),
-        ("/class", json!("Function"), Code::Unsupported),
-        ("/artifact", json!(null), Code::BadValue),
-        ("/artifact", json!("echo"), Code::BadFrame),
-        ("/artifact/version", json!(""), Code::BadValue),
-        ("/artifact/version", json!(null), Code::BadValue),
-        ("/net", json!("open"), Code::Unsupported),
-        ("/net", json!("openvibe-only"), Code::Unsupported),
-        ("/limits", json!(null), Code::BadValue),
-        ("/limits/wall_ms", json!(0), Code::BadValue),
-        ("/args", json!(null), Code::BadValue),
-        ("/artifact/version", json!("1.0.1"), Code::Unsupported),
-        ("/artifact/name", json!("other"), Code::Unsupported),
-        ("/class", json!("gpu"), Code::Unsupported),
-        ("/limits/wall_ms", json!(60_001), Code::Unsupported),
-        ("/limits/cpu_ms", json!(60_001), Code::Unsupported),
-        ("/ttl_ms", json!(600_001), Code::Unsupported),
-    ] {
-        let (found, message) = Node::new().refuses(&with(pointer, value));
-        assert_eq!(found, code, "{pointer}: {message}");
-    }
-    for net in ["deny", "none"] {
-        let verdict = Node::new().admit(&with("/net", json!(net)));
-        assert!(matches!(verdict, Verdict::Admit(_)), "{net}");
-    }
-    let mut open = Node::new();
-    open.plan.net = NetPolicy::Public;
-    let verdict = open.admit(&with("/net", json!("openvibe-only")));
-    assert!(matches!(verdict, Verdict::Admit(_)));
-}
-
-#[test]
 fn every_standing_has_its_answer_and_its_reason() {
     for (standing, code, reason) in [
         (Standing::Starting, FaultCode::NotReady, ReasonCode::Starting),
@@ -426,54 +321,4 @@ fn want_of_room_is_said_with_numbers() {
     let (_, message) =
         Node::new().refuses(&with("/limits/mem_bytes", json!(1_u64 << 30)));
     assert!(message.contains("wants 1073741824 of 268435456"), "{message}");
-}
-
-#[test]
-fn a_cancel_or_an_acknowledgement_is_answered_by_the_row() {
-    let id = job_id(9_000, 1);
-    let cancel =
-        json!({"v": 1, "seq": 3, "ts": 1, "type": "job_cancel", "id": id});
-    let ack =
-        json!({"v": 1, "seq": 4, "ts": 1, "type": "job_exit_ack", "id": id});
-    let refused = |verdict: ControlVerdict| match verdict {
-        ControlVerdict::Refuse(said) => said.code,
-        other => panic!("not refused: {other:?}"),
-    };
-    let mut node = Node::new();
-    let unknown = node.control("alice", &cancel);
-    let ControlVerdict::Entomb { refusal, .. } = unknown else {
-        panic!("{unknown:?}")
-    };
-    assert_eq!(refusal.code, FaultCode::BadValue);
-    assert_eq!(refused(node.control("alice", &ack)), FaultCode::BadValue);
-    node.knows(&id, &job(), RowState::Held);
-    let verdict = node.control("alice", &cancel);
-    assert_eq!(verdict, ControlVerdict::Cancel { seq: 3, id: id.clone() });
-    assert_eq!(refused(node.control("alice", &ack)), FaultCode::BadValue);
-    for state in [RowState::Ended(exit()), RowState::Settled(None)] {
-        node.knows(&id, &job(), state);
-        let verdict = node.control("alice", &cancel);
-        assert_eq!(verdict, ControlVerdict::Ended { seq: 3, id: id.clone() });
-        let verdict = node.control("alice", &ack);
-        assert_eq!(verdict, ControlVerdict::Settle { seq: 4, id: id.clone() });
-        assert_eq!(
-            refused(node.control("bob", &cancel)),
-            FaultCode::NotAllowed
-        );
-        assert_eq!(refused(node.control("bob", &ack)), FaultCode::NotAllowed);
-    }
-    node.knows(&id, &job(), RowState::Tombstone);
-    assert_eq!(refused(node.control("alice", &cancel)), FaultCode::BadValue);
-    assert_eq!(refused(node.control("alice", &ack)), FaultCode::BadValue);
-}
-
-#[test]
-fn a_cancel_of_an_id_that_is_refused_anyway_leaves_no_tombstone() {
-    for ms in [-5, 400_000] {
-        let id = job_id(ms, 1);
-        let cancel =
-            json!({"v": 1, "seq": 3, "ts": 1, "type": "job_cancel", "id": id});
-        let verdict = Node::new().control("alice", &cancel);
-        assert!(matches!(verdict, ControlVerdict::Refuse(_)), "{verdict:?}");
-    }
 }

@@ -1,10 +1,12 @@
+//! A job's life over a sandbox of memory, its time paused.
+mod output; // what a job wrote
+mod starts; // before its exec
 use super::*;
 use crate::contract::{
     BootMs, Bytes, Clock, ExitReason, Job, JobEvent, JobFrame, MonoMs, Now,
     ReasonCode, RuntimeClass, Subjects, Timestamp,
 };
 use crate::init::{EndedBy, ExitRecord, Outcome};
-use crate::job::Timed;
 use crate::job::board::{Board, Order};
 use crate::job::resend::Resender;
 use crate::job::sandbox::fake::{FakeWorkshop, Handle, Making};
@@ -61,7 +63,10 @@ impl Stage {
             outbox: out,
             ledger: ledger.clone(),
             names: (Subjects::new(token("ov")), token("node_1")),
-            board: Arc::new(Board::new(BTreeMap::new(), Timed::default())),
+            board: Arc::new(Board::new(
+                BTreeMap::new(),
+                crate::job::Timed::default(),
+            )),
             shelf: Arc::new(Shelf::default()),
             resender,
             tasks: TaskTracker::new(),
@@ -69,15 +74,7 @@ impl Stage {
         });
         let (orders, taken) = mpsc::channel(4);
         let slots = Slots::new(&plan(1));
-        let job = Job::parse(&json!({
-            "id": job_id(0, 1), "class": "function",
-            "artifact": {"name": "echo", "version": "1.0.0"},
-            "args": {"n": 1}, "ttl_ms": 60_000,
-            "limits": {
-                "wall_ms": 10_000, "cpu_ms": 10_000, "mem_bytes": 1 << 26,
-            },
-        }));
-        let job = job.unwrap();
+        let job = echo_job();
         let received = clock.now();
         let admission = Admission {
             id: job.id.clone(),
@@ -147,6 +144,18 @@ impl Stage {
     fn free(&self) -> u32 {
         self.slots.free(RuntimeClass::Function)
     }
+}
+
+fn echo_job() -> Job {
+    let job = json!({
+        "id": job_id(0, 1), "class": "function",
+        "artifact": {"name": "echo", "version": "1.0.0"},
+        "args": {"n": 1}, "ttl_ms": 60_000,
+        "limits": {
+            "wall_ms": 10_000, "cpu_ms": 10_000, "mem_bytes": 1 << 26,
+        },
+    });
+    Job::parse(&job).unwrap()
 }
 
 fn card(job: &Job, received: Now, slots: &Slots) -> JobCard {
@@ -228,57 +237,6 @@ async fn a_job_is_told_from_its_start_to_its_exit_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_exit_comes_after_output_that_was_still_in_the_ring() {
-    let mut stage = Stage::new(FakeWorkshop::default());
-    let sandbox = stage.running().await;
-    let text = "→".repeat(100_000);
-    sandbox.inside().ring = text.clone().into_bytes();
-    let ended = stage.record(Outcome::Exited(1), EndedBy::Program, 0);
-    sandbox.ends(ended, b"").await;
-    let (story, exit) = stage.story().await;
-    assert_eq!(output(&story), text);
-    assert_eq!(exit.reasons, []);
-}
-
-#[tokio::test(start_paused = true)]
-async fn output_that_the_link_does_not_take_stays_in_the_ring() {
-    let mut stage = Stage::new(FakeWorkshop::default());
-    let sandbox = stage.running().await;
-    let loud = vec![b'x'; 6 << 20]; // more than the outbox holds
-    sandbox.writes(&loud).await;
-    tokio::time::sleep(Duration::from_millis(3_500)).await;
-    // Nobody reads, and the job can still be cancelled.
-    stage.orders.send(Order::Cancel).await.unwrap();
-    sandbox.until(|inside| inside.terms == 1).await;
-    let ended = stage.record(Outcome::Signalled(15), EndedBy::Cancel, 3_500);
-    sandbox.ends(ended, b"").await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    assert!(stage.is_held(), "the exit waits for the output");
-    assert_eq!(stage.free(), 1, "the slot does not");
-    assert_eq!(stage.context.board.unsent(), 1);
-    let (story, _) = stage.story().await;
-    assert_eq!(output(&story).len(), loud.len());
-    assert_eq!(seconds(&story), [0, 1, 2]);
-    assert_eq!(reason(story.last().unwrap()), ExitReason::Cancelled);
-}
-
-#[tokio::test(start_paused = true)]
-async fn output_that_was_overwritten_is_declared() {
-    let mut stage = Stage::new(FakeWorkshop::default());
-    let sandbox = stage.running().await;
-    sandbox.inside().oldest = 50;
-    sandbox.writes(&[b'x'; 60]).await;
-    let ended = stage.record(Outcome::Exited(0), EndedBy::Program, 0);
-    sandbox.ends(ended, b"").await;
-    let (story, exit) = stage.story().await;
-    let JobEvent::Stdout { chunk_seq, chunk } = &story[0].event else {
-        panic!()
-    };
-    assert_eq!((*chunk_seq, chunk.len()), (2, 10));
-    assert_eq!(exit.reasons[0].code, ReasonCode::OutputLost);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_deaf_pid_1_is_killed_from_outside_until_it_is_gone() {
     let mut stage = Stage::new(FakeWorkshop::default());
     let sandbox = stage.running().await;
@@ -308,75 +266,6 @@ async fn a_wall_limit_is_enforced_when_pid_1_does_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_job_cancelled_while_its_sandbox_is_made_leaves_nothing() {
-    let workshop = FakeWorkshop::default();
-    workshop.next(Making::Late(Duration::from_secs(20)));
-    let mut stage = Stage::new(workshop);
-    stage.orders.send(Order::Cancel).await.unwrap();
-    let (story, _) = stage.story().await;
-    assert_eq!(story.len(), 1, "it never started");
-    assert_eq!(reason(&story[0]), ExitReason::Cancelled);
-    assert_eq!(stage.free(), 0, "something is still being made");
-    let sandbox = stage.workshop.sandbox(0).await;
-    sandbox.until(|inside| inside.dropped).await;
-    assert_eq!(sandbox.inside().ordered, []);
-    stage.context.tasks.close();
-    stage.context.tasks.wait().await;
-    assert_eq!(stage.free(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_engine_that_comes_back_makes_a_new_sandbox() {
-    let workshop = FakeWorkshop::default();
-    for _ in 0..3 {
-        let away = OpenFault::Away("no answer".to_owned());
-        workshop.next(Making::Fails(away));
-    }
-    let mut stage = Stage::new(workshop);
-    let sandbox = stage.running().await;
-    assert_eq!(stage.workshop.made(), 1);
-    assert_eq!(sandbox.inside().ordered.len(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_job_whose_time_is_over_before_its_start_exits_with_ttl() {
-    let workshop = FakeWorkshop::default();
-    workshop.next(Making::Late(Duration::from_secs(300)));
-    let mut stage = Stage::new(workshop);
-    let began = Instant::now();
-    let (story, _) = stage.story().await;
-    assert_eq!(reason(&story[0]), ExitReason::Ttl);
-    assert_eq!(began.elapsed().as_secs(), 60);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_image_that_is_not_there_fails_the_job() {
-    let workshop = FakeWorkshop::default();
-    let missing = OpenFault::Refused("image x is not there".to_owned());
-    workshop.next(Making::Fails(missing));
-    let mut stage = Stage::new(workshop);
-    let (story, exit) = stage.story().await;
-    assert_eq!(reason(&story[0]), ExitReason::Failed);
-    assert_eq!(exit.reasons[0].code, ReasonCode::CannotStart);
-    assert_eq!(exit.reasons[0].text, "image x is not there");
-    assert_eq!(stage.free(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn orders_that_may_have_been_read_are_never_given_again() {
-    let workshop = FakeWorkshop::default();
-    workshop.next(Making::Deaf);
-    let mut stage = Stage::new(workshop);
-    let sandbox = stage.workshop.sandbox(0).await;
-    sandbox.until(|inside| inside.kills == 1).await;
-    sandbox.says(Word::Gone).await;
-    let (story, exit) = stage.story().await;
-    assert_eq!(reason(&story[0]), ExitReason::Failed);
-    assert_eq!(exit.reasons[0].code, ReasonCode::SandboxLost);
-    assert_eq!(stage.workshop.made(), 1);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_sandbox_that_vanishes_is_judged_by_the_last_look() {
     let mut stage = Stage::new(FakeWorkshop::default());
     let sandbox = stage.running().await;
@@ -394,20 +283,4 @@ async fn a_sandbox_that_vanishes_is_judged_by_the_last_look() {
     assert_eq!(said.usage.wall_ms, 1_000);
     assert_eq!(said.usage.cpu_ms, Some(700));
     assert_eq!(exit.reasons[0].code, ReasonCode::OomKill);
-}
-
-#[tokio::test(start_paused = true)]
-async fn kept_output_can_be_asked_for_while_and_after_the_job_runs() {
-    let mut stage = Stage::new(FakeWorkshop::default());
-    let sandbox = stage.running().await;
-    sandbox.writes(b"abcdef").await;
-    let shelf = &stage.context.shelf;
-    assert_eq!(shelf.last(&stage.job.id, 3).unwrap(), b"def");
-    let ended = stage.record(Outcome::Exited(0), EndedBy::Program, 0);
-    sandbox.ends(ended, b"").await;
-    stage.story().await;
-    let shelf = &stage.context.shelf;
-    assert_eq!(shelf.last(&stage.job.id, 9).unwrap(), b"abcdef");
-    assert_eq!(shelf.dispatcher(&stage.job.id), Some(dispatcher("alice")));
-    assert!(shelf.last(&job_id(0, 9), 9).is_err());
 }
