@@ -1,10 +1,7 @@
-use crate::contract::{FaultCode, Timestamp};
+use crate::contract::{Answer, Envelope, FaultCode, Timestamp};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::borrow::Cow;
-
-/// A frame larger than this with its headers is no frame of the contract.
-pub(super) const FRAME_LIMIT: usize = 1_000_000;
 
 /// Payloads above this are not kept: 64 waiting frames of a server that
 /// allows messages of 64 MiB would be 4 GiB. What is larger is refused by
@@ -28,7 +25,7 @@ struct TypeOnly<'a> {
 
 /// Reads no more than the type; copies nothing.
 pub(super) fn kind(payload: &[u8], size: usize) -> Kind {
-    if size > FRAME_LIMIT {
+    if size > Envelope::MAX_BYTES {
         return Kind::Job;
     }
     match serde_json::from_slice::<TypeOnly<'_>>(payload) {
@@ -70,7 +67,7 @@ const ID_LIMIT: usize = 64;
 
 /// Reads what a refusal repeats; nothing where it cannot be read.
 pub(super) fn echoed(payload: &[u8], size: usize) -> Echoed {
-    if size > FRAME_LIMIT {
+    if size > Envelope::MAX_BYTES {
         return Echoed::default();
     }
     let Ok(ids) = serde_json::from_slice::<Ids>(payload) else {
@@ -84,18 +81,8 @@ pub(super) fn echoed(payload: &[u8], size: usize) -> Echoed {
 /// The refusal of a frame for which there is no room.
 pub(super) fn no_room(of: &Echoed, limit: usize, now: Timestamp) -> Vec<u8> {
     let message = format!("{limit} requests wait already, the most there may");
-    let mut nack = json!({
-        "v": 1,
-        "seq": of.seq,
-        "ts": now.0,
-        "type": "nack",
-        "fault_code": FaultCode::NotReady.as_str(),
-        "message": message,
-    });
-    if let Some(id) = &of.id {
-        nack["id"] = json!(id);
-    }
-    nack.to_string().into_bytes()
+    let (seq, id, code) = (of.seq, of.id.clone(), FaultCode::NotReady);
+    Answer::Nack { seq, ts: now, id, code, message }.to_json()
 }
 
 #[cfg(test)]
@@ -112,7 +99,7 @@ mod tests {
             assert_eq!(of(unreadable), Kind::Job);
         }
         let large = br#"{"type":"job_cancel"}"#;
-        assert_eq!(kind(large, FRAME_LIMIT + 1), Kind::Job);
+        assert_eq!(kind(large, Envelope::MAX_BYTES + 1), Kind::Job);
     }
 
     #[test]

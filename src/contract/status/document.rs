@@ -2,7 +2,7 @@ use super::{CapacityReport, JobsReport};
 use crate::contract::{
     Bytes, HealthStatus, MilliCores, Reason, RuntimeClass, Timestamp, Trust,
 };
-use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A word of another room's closed list, as text: a reader of a later
@@ -52,7 +52,6 @@ pub struct NodeReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<String>,
     /// How far it may be trusted.
-    #[serde(deserialize_with = "trust")]
     pub trust: Trust,
     /// Whose machine it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,7 +82,6 @@ impl Default for NodeReport {
 #[serde(default)]
 pub struct HealthReport {
     /// As in its offers.
-    #[serde(deserialize_with = "health")]
     pub status: HealthStatus,
     /// Why it is not `up`; empty if it is.
     pub reasons: Vec<ReasonReport>,
@@ -257,30 +255,5 @@ impl StatusDocument {
         // Strings, numbers and string keys only: there is nothing that JSON
         // could not hold, and an empty answer is said to be unreadable.
         serde_json::to_vec(self).unwrap_or_default()
-    }
-}
-
-fn trust<'de, D: Deserializer<'de>>(from: D) -> Result<Trust, D::Error> {
-    let word = String::deserialize(from)?;
-    match word.as_str() {
-        "first-party" => Ok(Trust::FirstParty),
-        "user-owned" => Ok(Trust::UserOwned),
-        "partner" => Ok(Trust::Partner),
-        "community" => Ok(Trust::Community),
-        "external" => Ok(Trust::External),
-        _ => Err(D::Error::custom("not a trust of the contract")),
-    }
-}
-
-fn health<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<HealthStatus, D::Error> {
-    let word = String::deserialize(from)?;
-    match word.as_str() {
-        "up" => Ok(HealthStatus::Up),
-        "degraded" => Ok(HealthStatus::Degraded),
-        "down" => Ok(HealthStatus::Down),
-        "draining" => Ok(HealthStatus::Draining),
-        _ => Err(D::Error::custom("not a health of the contract")),
     }
 }
