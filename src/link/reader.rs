@@ -42,6 +42,7 @@ pub(super) struct Desk {
     refusals: mpsc::Sender<Refusal>,
     outbox: Outbox,
     counts: Arc<Counts>,
+    names: Names,
     requests_root: String,
 }
 
@@ -64,6 +65,7 @@ impl Desk {
             refusals,
             outbox,
             counts,
+            names: names.clone(),
             requests_root,
         };
         let inbound =
@@ -150,6 +152,12 @@ impl Desk {
 
     fn reply_to(&self, message: &Message) -> Option<ReplyTo> {
         let subject = message.reply.as_ref()?.to_string();
+        if self.names.means_something(&subject) {
+            let message = "an answer is not given: it was wanted on a \
+                           subject of the wire";
+            self.counts.warn(Count::Strays, message);
+            return None;
+        }
         Some(ReplyTo { subject, outbox: self.outbox.clone() })
     }
 }
