@@ -5,6 +5,13 @@ use crate::job::{ArtifactPlan, ClassPlan, JobPlan};
 use crate::ledger::Row;
 use std::collections::BTreeMap;
 
+/// The longest id that an answer repeats: a job's has 30 bytes, and a
+/// dispatcher that sends a megabyte in its place knows what it sent.
+const ID_BYTES: usize = 64;
+/// The longest sentence of a refusal. Refusals are kept and shown, and an
+/// answer larger than the server takes would be none.
+const MESSAGE_BYTES: usize = 1000;
+
 /// Whether the node takes jobs at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
@@ -129,11 +136,16 @@ impl Asked {
         code: FaultCode,
         message: impl Into<String>,
     ) -> Refusal {
+        let mut message: String = message.into();
+        if message.len() > MESSAGE_BYTES {
+            message.truncate(message.floor_char_boundary(MESSAGE_BYTES));
+            message.push('…');
+        }
         Refusal {
             seq: self.seq,
-            id: self.id.clone(),
+            id: self.id.clone().filter(|id| id.len() <= ID_BYTES),
             code,
-            message: message.into(),
+            message,
             reasons: Vec::new(),
         }
     }

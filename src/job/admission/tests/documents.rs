@@ -108,3 +108,17 @@ fn the_document_is_judged_row_by_row() {
     let verdict = open.admit(&with("/net", json!("openvibe-only")));
     assert!(matches!(verdict, Verdict::Admit(_)));
 }
+
+#[test]
+fn a_refusal_stays_small_however_much_is_wrong() {
+    let long = "é".repeat(400_000);
+    let mut keyed = job();
+    keyed[&long] = json!(1);
+    for bad in [with("/id", json!(long)), with("/class", json!(long)), keyed] {
+        let Verdict::Refuse(said) = Node::new().admit(&bad) else {
+            panic!("taken")
+        };
+        assert!(said.message.len() < 1_100, "{} bytes", said.message.len());
+        assert!(said.id.is_none_or(|id| id.len() < 100));
+    }
+}
