@@ -1,5 +1,6 @@
 //! Answers to what a node can be asked over NATS.
 
+use super::engine_watch::EngineState;
 use super::offers::OfferLog;
 use super::senses::Senses;
 use crate::contract::AskKind;
@@ -44,8 +45,6 @@ impl AsksTask {
             stop.run_until_cancelled(self.asks.recv()).await
         {
             let Some(reply) = ask.reply else { continue };
-            // The link answers nobody by itself; whatever has no answer yet
-            // times out at the asker, who was told so by the documentation.
             match ask.what {
                 AskKind::Status => {
                     let document = self.senses.document(self.offers.report());
@@ -54,17 +53,20 @@ impl AsksTask {
                 AskKind::Artifacts => {
                     reply.answer(self.artifacts().await, &[]);
                 }
+                // Nobody answers these yet: the asker's wait runs out.
                 AskKind::Logs | AskKind::Outputs => {}
             }
         }
     }
 
     async fn artifacts(&self) -> Payload {
+        // One that is away would hold up every other question, too.
+        let up = matches!(&*self.senses.engine.borrow(), EngineState::Up(_));
         let mut digests: BTreeMap<String, Option<String>> = BTreeMap::new();
         let mut artifacts = Vec::new();
         for plan in &self.senses.config.artifacts {
             let Some(image) = self.image(plan) else { continue };
-            if !digests.contains_key(&image) {
+            if up && !digests.contains_key(&image) {
                 let found = self.engine.image(&image).await.ok().flatten();
                 digests.insert(image.clone(), found.map(|it| it.id));
             }

@@ -17,6 +17,8 @@ pub(crate) struct Inside {
     pub(crate) oldest: u64,
     pub(crate) end: Option<(ExitRecord, Vec<u8>)>,
     pub(crate) look: Look,
+    /// How often it was looked at.
+    pub(crate) looks: usize,
     pub(crate) ordered: Vec<(Identity, Orders)>,
     pub(crate) refuses_orders: bool,
     pub(crate) terms: usize,
@@ -154,7 +156,9 @@ impl Sandbox for FakeSandbox {
         }
     }
     fn look(&self) -> Look {
-        self.handle.inside().look
+        let mut inside = self.handle.inside();
+        inside.looks += 1;
+        inside.look
     }
     fn read(&mut self, from: u64, max: usize) -> Result<Piece, String> {
         let inside = self.handle.inside();

@@ -173,7 +173,7 @@ pub(super) mod tests {
     }
 
     /// That of a sandbox of this name, its record below `records`.
-    pub(in super::super) fn spec_at(
+    pub(in crate::job::sandbox) fn spec_at(
         records: &str,
         sandbox: &str,
     ) -> LaunchSpec {

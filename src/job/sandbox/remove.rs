@@ -219,9 +219,9 @@ impl<E: Engine> RemoveTask<E> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::launch::tests::spec_at;
     use super::*;
     use crate::engine::fake::FakeEngine;
+    use crate::job::sandbox::launch::tests::spec_at;
     use tokio_util::task::TaskTracker;
 
     fn node() -> NodeId {

@@ -284,3 +284,14 @@ async fn a_sandbox_that_vanishes_is_judged_by_the_last_look() {
     assert_eq!(said.usage.cpu_ms, Some(700));
     assert_eq!(exit.reasons[0].code, ReasonCode::OomKill);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_has_ended_but_for_its_record_is_not_looked_at_all_the_time()
+{
+    let mut stage = Stage::new(FakeWorkshop::default());
+    let sandbox = stage.running().await;
+    sandbox.inside().look = Look { processes: Some(1), ..Look::default() };
+    tokio::time::sleep(Duration::from_millis(5_500)).await;
+    let looks = sandbox.inside().looks;
+    assert!((5..20).contains(&looks), "{looks} looks");
+}
