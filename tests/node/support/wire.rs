@@ -66,12 +66,18 @@ impl Dispatch {
 
     /// Sends a job, subscribed to its story before.
     pub(crate) async fn send(&self, job: Value) -> Sent {
+        let mut sent = self.awaits(&job).await;
+        sent.answer = self.raw(job_frame(&job)).await;
+        sent
+    }
+
+    /// A job that is still to be sent, subscribed to its story.
+    pub(crate) async fn awaits(&self, job: &Value) -> Sent {
         let id = job["id"].as_str().unwrap().to_owned();
         let story = self.nats.subscribe(format!("ov.job.{id}.>"));
         let story = story.await.unwrap();
         self.nats.flush().await.unwrap();
-        let answer = self.raw(job_frame(&job)).await;
-        Sent { id, answer, story }
+        Sent { id, answer: Value::Null, story }
     }
 
     /// Runs a shell script and hears its whole story; the exit is
