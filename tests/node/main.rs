@@ -8,6 +8,7 @@
 mod answers; // every refusal, in its order, and nothing left behind
 mod away; // no NATS, no engine: it stays up, says so, and comes back
 mod demo; // all of it on one machine, and nothing left behind
+mod disk; // a disk that runs full, and has room again
 mod ends; // each limit, each way to end, and what is said of it
 mod garbage; // nothing a dispatcher sends can harm it
 mod offers; // what is offered is true, valid, and said at once

@@ -17,6 +17,8 @@ pub(crate) struct Wants {
     pub(crate) nats: String,
     /// The engine's socket.
     pub(crate) engine: PathBuf,
+    /// The state directory; one of its own where there is none.
+    pub(crate) state: Option<PathBuf>,
     /// Slots of class `function`.
     pub(crate) slots: u32,
     /// Added to the end of the config.
@@ -29,6 +31,7 @@ impl Wants {
         Self {
             nats: nats.to_owned(),
             engine: "/var/run/docker.sock".into(),
+            state: None,
             slots: 4,
             more: String::new(),
         }
@@ -158,7 +161,8 @@ impl Daemon {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let init = root.join("target/init/ovnode-init");
         assert!(init.exists(), "no {}: run `make init`", init.display());
-        let Wants { nats, engine, slots, more } = wants;
+        let Wants { nats, engine, state, slots, more } = wants;
+        let state = state.clone().unwrap_or_else(|| self.path("state"));
         format!(
             r#"
 [node]
@@ -185,7 +189,7 @@ command = ["/bin/sh", "-c", "read -r args; eval \"$(printf '%s' \"$args\" | sed 
 {more}
 "#,
             node = self.node,
-            state = self.path("state").display(),
+            state = state.display(),
             engine = engine.display(),
             init = init.display(),
             control = self.path("control.sock").display(),
