@@ -23,7 +23,7 @@ setup: ## install what is missing, start an engine where none answers
 # the static binary with a dynamic one: target/init/ is the only place from
 # which daemon, tests and package take it.
 init: ## build PID 1 of the sandboxes, static, into target/init/
-	@cargo rustc --locked --quiet --bin ovnode-init -- -C target-feature=+crt-static
+	@cargo rustc --locked --bin ovnode-init -- -C target-feature=+crt-static
 	@install -D -m 0755 target/debug/ovnode-init target/init/ovnode-init
 
 build: init ## build the daemon

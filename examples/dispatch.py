@@ -20,11 +20,12 @@ import sys
 import time
 
 import nats
-from nats.errors import NoRespondersError, TimeoutError
+from nats.errors import NoRespondersError, NoServersError, TimeoutError
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CHECK = ROOT / ".." / "shared" / "contracts" / "check.py"
 FIND_S = 30  # three intervals of offers
+CONNECT_S = 10
 TTL_MS = 60_000
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -203,11 +204,25 @@ async def dispatch(nc, options, check):
             ended = await attempt(node, options, check)
             if ended is not None:
                 return ended
-    sys.exit("no node offers what is wanted")
+    hint = "" if options.trust else "; people's machines: --trust user-owned"
+    sys.exit(f"no node offers what is wanted{hint}")
+
+
+async def connect(server):
+    """A connection, or a sentence; the library itself would try for long."""
+
+    async def quiet(_error):
+        pass
+
+    try:
+        connecting = nats.connect(server, error_cb=quiet)
+        return await asyncio.wait_for(connecting, CONNECT_S)
+    except (OSError, asyncio.TimeoutError, NoServersError):
+        sys.exit(f"cannot reach NATS at {server}")
 
 
 async def main(options):
-    nc = await nats.connect(options.server)
+    nc = await connect(options.server)
     try:
         ended = await dispatch(nc, options, checker())
     finally:

@@ -127,7 +127,10 @@ async fn dispatch(
     let until = Instant::now() + FIND;
     loop {
         let Ok(news) = timeout_at(until, offers.next()).await else {
-            bail!("no node offers what is wanted");
+            bail!(
+                "no node offers what is wanted (people's machines: --trust \
+                 user-owned)"
+            );
         };
         let offer = match news.context("the connection has ended")? {
             OfferNews::Said(offer) if fits(&offer, wanted) => offer,

@@ -28,7 +28,7 @@ pub(super) enum Command {
     Job(super::job::JobArgs),
     /// Print the kept output of a job
     Logs(super::logs::LogsArgs),
-    /// Print what the fleet offers
+    /// Show what this node offers
     Offers(super::offers::OffersArgs),
     /// Send one job and print its frames until it ends
     Submit(super::submit::SubmitArgs),

@@ -36,12 +36,20 @@ struct ValidateArgs {
     json: bool,
 }
 
+impl ValidateArgs {
+    /// The contract's bare name; the platform writes `platform.job@1`.
+    fn contract(&self) -> &str {
+        let name = self.name.strip_prefix("platform.").unwrap_or(&self.name);
+        name.strip_suffix("@1").unwrap_or(name)
+    }
+}
+
 pub(super) fn run(
     args: &ContractArgs,
     ctx: &mut Ctx<'_>,
 ) -> anyhow::Result<Exit> {
     let What::Validate(args) = &args.what;
-    if !CONTRACTS.contains(&args.name.as_str()) {
+    if !CONTRACTS.contains(&args.contract()) {
         return Err(CliError::Usage(format!(
             "there is no contract `{}`; there are {}",
             args.name,
@@ -101,7 +109,7 @@ impl Judge<'_> {
             let at = bad.valid_up_to();
             unreadable(format!("is not UTF-8 from byte {at} on"))
         })?;
-        validate(&self.args.name, text)
+        validate(self.args.contract(), text)
     }
 
     /// One line a document, whatever is wrong with it.

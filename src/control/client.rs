@@ -33,7 +33,7 @@ pub enum ClientError {
     /// The socket is not for this user.
     #[error(
         "permission denied at `{socket}`: it is for root and the group \
-         `ovnode`; join it (`sudo usermod -aG ovnode <you>`) and log in again"
+         `ovnode`; join it (`sudo groupadd -f ovnode; sudo usermod -aG ovnode <you>`) and log in again"
     )]
     Denied {
         /// The socket.

@@ -1,7 +1,7 @@
 use rustix::fs::{Gid, Mode, Uid};
-use std::fs::{File, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::io;
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
@@ -58,9 +58,19 @@ impl Drop for Bound {
     }
 }
 
+/// The folder of the socket, where nobody made it yet: under systemd the unit
+/// does. Others may pass through it to the socket, which has rights of its
+/// own.
+fn make_folder(path: &Path) -> Result<(), SocketError> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let made = DirBuilder::new().recursive(true).mode(0o755).create(folder);
+    made.map_err(failed("make", folder))
+}
+
 /// Binds the socket at `path`: 0660, of the group `ovnode` where there is
 /// one. A file that a dead daemon left is replaced, a live one never.
 pub(super) async fn bind(path: &Path) -> Result<Bound, SocketError> {
+    make_folder(path)?;
     let lock = lock(path)?;
     if is_taken(path).await? {
         return Err(SocketError::Another { path: path.to_owned() });

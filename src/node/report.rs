@@ -96,7 +96,17 @@ fn link(link: &LinkState) -> LinkReport {
         server,
         since: link.since().unwrap_or_default(),
         denied,
-        text: link.to_string(),
+        // Where all is well the word and the server have said it.
+        text: match link {
+            LinkState::Connected { .. } => String::new(),
+            LinkState::Connecting { .. }
+            | LinkState::Denied { .. }
+            | LinkState::Refused { .. }
+            | LinkState::Deaf { .. }
+            | LinkState::Disconnected { .. }
+            | LinkState::Yielded { .. }
+            | LinkState::Ended => link.to_string(),
+        },
     }
 }
 

@@ -33,6 +33,11 @@ pub(in crate::cli) fn run(
     _args: &DemoArgs,
     ctx: &mut Ctx<'_>,
 ) -> anyhow::Result<Exit> {
+    let uid = rustix::process::geteuid();
+    if !uid.is_root() {
+        let not_root = DaemonError::NotRoot { uid: uid.as_raw() };
+        return Err(CliError::Config(not_root.to_string()).into());
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -51,12 +56,7 @@ async fn show(config: Config, out: &mut dyn Write) -> anyhow::Result<bool> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let me = Token::try_from("demo".to_owned())?;
     let wire = dispatcher_config(&config, me, Arc::clone(&clock));
-    let daemon = match Daemon::start(config, clock).await {
-        Err(not_root @ DaemonError::NotRoot { .. }) => {
-            return Err(CliError::Config(not_root.to_string()).into());
-        }
-        started => started?,
-    };
+    let daemon = Daemon::start(config, clock).await?;
     let shown = async {
         let dispatcher = Dispatcher::connect(wire).await?;
         writeln!(out, "== a node starts; what it says of itself:")?;

@@ -1,14 +1,19 @@
 use super::check::Check;
 use crate::contract::RuntimeClass;
 use crate::engine::{Engine, EngineError, EngineInfo, ImageFacts};
-use crate::job::ClassPlan;
+use crate::job::{ArtifactPlan, ArtifactSource, ClassPlan};
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::path::Path;
 
-/// Asks the engine for itself and for the images of the classes.
+/// What starts an engine where systemd does not.
+const START_ENGINE: &str = "systemctl start docker";
+
+/// Asks the engine for itself, and for the images of classes and artifacts.
 pub(super) async fn look(
     engine: &impl Engine,
     classes: &BTreeMap<RuntimeClass, ClassPlan>,
+    artifacts: &[ArtifactPlan],
 ) -> Vec<Check> {
     let info = engine.info().await;
     let mut checks = judge(&info);
@@ -19,6 +24,14 @@ pub(super) async fn look(
     for (class, plan) in classes {
         let facts = engine.image(&plan.image).await;
         checks.push(judge_image(*class, &plan.image, &facts));
+    }
+    for artifact in artifacts {
+        checks.push(match &artifact.source {
+            ArtifactSource::Directory(dir) => judge_dir(artifact, dir),
+            ArtifactSource::Image(image) => {
+                judge_own(artifact, image, &engine.image(image).await)
+            }
+        });
     }
     if classes.is_empty() {
         let text = "none is configured: this node would run no job";
@@ -31,7 +44,9 @@ fn judge(info: &Result<EngineInfo, EngineError>) -> Vec<Check> {
     match info {
         Err(why @ EngineError::Away { .. }) => {
             let fault = Check::fault("engine", chain(why));
-            vec![fault.fix("systemctl start docker")]
+            let denied = chain(why).contains("ermission denied");
+            let mend = if denied { "sudo ovnode doctor" } else { START_ENGINE };
+            vec![fault.fix(mend)]
         }
         Err(why) => vec![Check::fault("engine", chain(why))],
         Ok(info) => vec![version(info), isolation(info)],
@@ -76,6 +91,30 @@ fn judge_image(
         Ok(Some(_)) => Check::ok(&name, format!("`{image}` is there")),
         Ok(None) => Check::fault(&name, format!("`{image}` is not there"))
             .fix(format!("ovnode images build {class}")),
+        Err(why) => Check::fault(&name, chain(why)),
+    }
+}
+
+fn judge_dir(artifact: &ArtifactPlan, dir: &Path) -> Check {
+    let name = format!("artifact {}", artifact.id);
+    let shown = dir.display();
+    if dir.is_dir() {
+        Check::ok(&name, format!("`{shown}` is there"))
+    } else {
+        Check::fault(&name, format!("`{shown}` is not a directory"))
+    }
+}
+
+fn judge_own(
+    artifact: &ArtifactPlan,
+    image: &str,
+    facts: &Result<Option<ImageFacts>, EngineError>,
+) -> Check {
+    let name = format!("artifact {}", artifact.id);
+    match facts {
+        Ok(Some(_)) => Check::ok(&name, format!("`{image}` is there")),
+        Ok(None) => Check::fault(&name, format!("`{image}` is not there"))
+            .fix(format!("docker pull {image}")),
         Err(why) => Check::fault(&name, chain(why)),
     }
 }

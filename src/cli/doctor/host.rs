@@ -1,5 +1,6 @@
 use super::check::Check;
-use crate::contract::{Bytes, Timestamp};
+use crate::contract::{Bytes, StatusDocument, Timestamp};
+use crate::control::ControlClient;
 use crate::node::config::{Config, GpuConfig};
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
@@ -149,10 +150,27 @@ fn judge_daemon<T>(socket: &Path, reached: Result<T, ErrorKind>) -> Check {
             name,
             format!("`{at}` is for root and the group `ovnode`"),
         )
-        .fix("sudo usermod -aG ovnode $USER"),
+        .fix("sudo groupadd -f ovnode && sudo usermod -aG ovnode $USER"),
         Err(_) => Check::warning(name, format!("nobody answers at `{at}`"))
             .fix("systemctl start ovnode"),
     }
+}
+
+/// The configured classes that a running daemon does not offer, and why.
+pub(super) async fn withdrawn(socket: &Path) -> Vec<Check> {
+    // Whoever does not answer is told of by `daemon`.
+    let answer = ControlClient::new(socket).get("/v1/status").await;
+    let status = answer
+        .ok()
+        .and_then(|json| serde_json::from_slice::<StatusDocument>(&json).ok());
+    let classes = status.map(|it| it.classes).unwrap_or_default();
+    let off = classes.into_iter().filter(|it| it.configured && !it.offered);
+    let judged = off.map(|class| {
+        let why = class.why_not.map(|why| why.text).unwrap_or_default();
+        let name = format!("class {}", class.class);
+        Check::fault(&name, format!("is not offered: {why}"))
+    });
+    judged.collect()
 }
 
 /// Whether NVML is where a GPU would need it.

@@ -15,7 +15,10 @@ pub(super) fn look(path: &Path) -> Check {
                 }
                 InitFault::Read { .. }
                 | InitFault::Dynamic { .. }
-                | InitFault::NoProgram { .. } => "make init".to_owned(),
+                | InitFault::NoProgram { .. } => format!(
+                    "make init && sudo install -m 0755 \
+                     target/init/ovnode-init {shown}"
+                ),
             };
             Check::fault(name, chain(&fault)).fix(mend)
         }

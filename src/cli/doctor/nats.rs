@@ -50,7 +50,8 @@ fn judge(server: &ServerAddr, greeted: io::Result<String>) -> Check {
         Ok(line) => line,
         Err(why) => {
             let text = format!("{server} cannot be reached: {why}");
-            return Check::fault(name, text);
+            let mend = format!("nc -vz {} {}", server.host, server.port);
+            return Check::fault(name, text).fix(mend);
         }
     };
     let info = line

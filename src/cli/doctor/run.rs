@@ -83,8 +83,11 @@ fn configured(config: &Config, ctx: &Ctx<'_>) -> anyhow::Result<Vec<Check>> {
         .context("cannot start a runtime")?;
     runtime.block_on(async {
         let docker = Docker::connect(&config.engine.socket);
-        checks.extend(engine::look(&docker, &config.classes).await);
+        checks.extend(
+            engine::look(&docker, &config.classes, &config.artifacts).await,
+        );
         checks.extend(nats::look(&config.nats).await);
+        checks.extend(host::withdrawn(&ctx.socket).await);
     });
     // A name that is still being looked up must not hold us back.
     runtime.shutdown_background();

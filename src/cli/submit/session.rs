@@ -35,7 +35,7 @@ pub(super) async fn submit(
             return Err(anyhow!("not a job: {}", all.join("; ")));
         }
     };
-    let node = choose(args, &job, wire).await?;
+    let node = choose(args, &job, wire, ctx).await?;
     let session = Session { json: args.json, job, node };
     match session.send(wire).await? {
         Some(heard) => session.end(&heard, wire, ctx).await,
@@ -59,13 +59,16 @@ async fn choose(
     args: &SubmitArgs,
     job: &Job,
     wire: &mut impl Wire,
+    ctx: &mut Ctx<'_>,
 ) -> anyhow::Result<NodeId> {
     let trust = args.trust.as_deref();
     // Whoever names node and trust has decided: nothing need be heard.
     if let (Some(node), Some(_)) = (&args.node, trust) {
         return Ok(node.clone());
     }
-    let until = Instant::now() + Duration::from_secs(args.wait);
+    let wait = Duration::from_secs(args.wait);
+    let until = Instant::now() + wait;
+    let mut waited = false;
     loop {
         let heard = wire.offers().await?;
         let choice = match &args.node {
@@ -75,7 +78,12 @@ async fn choose(
         match choice {
             Ok(node) => return Ok(node),
             Err(none) if Instant::now() >= until => return Err(none.into()),
-            Err(_not_yet) => {}
+            Err(_not_yet) if waited => {}
+            Err(_not_yet) => {
+                waited = true;
+                let most = args.wait;
+                note(ctx, &format!("waiting for an offer, {most} s at most"))?;
+            }
         }
     }
 }
