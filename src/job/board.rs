@@ -190,6 +190,11 @@ impl Board {
         }
     }
 
+    /// One job that is here.
+    pub(crate) fn job(&self, id: &JobId) -> Option<RunningJob> {
+        self.book().jobs.get(id).map(|entry| entry.job.clone())
+    }
+
     pub(crate) fn jobs(&self) -> Vec<RunningJob> {
         self.book().jobs.values().map(|entry| entry.job.clone()).collect()
     }

@@ -1,10 +1,12 @@
 use super::Standing;
 use super::board::{Board, NotRunning, Order};
+use super::past::Past;
 use super::probe::ProbeReport;
 use super::resend::Resender;
 use super::shelf::{LogsError, Shelf};
-use super::view::JobsView;
+use super::view::{EndedJob, JobsView};
 use crate::contract::{DispatcherId, JobId, Reason};
+use crate::ledger::Ledger;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
@@ -13,6 +15,8 @@ use tokio::sync::{Notify, watch};
 #[derive(Clone)]
 pub struct JobsHandle {
     pub(super) board: Arc<Board>,
+    pub(super) past: Arc<Past>,
+    pub(super) ledger: Ledger,
     pub(super) shelf: Arc<Shelf>,
     pub(super) resender: Resender,
     pub(super) view: watch::Receiver<JobsView>,
@@ -68,6 +72,17 @@ impl JobsHandle {
     fn order(&self, id: &JobId, order: Order) -> Result<(), NotHere> {
         let told = self.board.order(id, order);
         told.map_err(|NotRunning| NotHere(id.clone()))
+    }
+
+    /// The last jobs that ended, the newest first.
+    pub fn past(&self) -> Vec<EndedJob> {
+        let mut past = self.past.all();
+        for ended in &mut past {
+            let row = self.ledger.lookup(ended.id());
+            // A row that is forgotten was settled long ago.
+            ended.acked = row.is_none_or(|row| row.state.is_settled());
+        }
+        past
     }
 
     /// The last bytes of a job's output, while that is kept.

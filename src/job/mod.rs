@@ -10,6 +10,7 @@ mod desk; // whoever answers requests
 mod frames; // one job's frames, numbered
 mod handle; // what the rest of the daemon holds
 mod meter; // seconds of job time
+mod past; // the last jobs that ended
 mod plan; // what the owner lets jobs have
 mod probe; // what a class promises, tried
 mod pump; // what a job has to say before its exit
@@ -35,6 +36,6 @@ pub use shelf::LogsError;
 pub use slots::Promised;
 pub use start::{Jobs, JobsParts};
 pub use view::{
-    ClassView, EndedCounts, JobsView, RefusalSeen, RunningJob, StartLatency,
-    Timed,
+    ClassView, EndedCounts, EndedJob, JobsView, RefusalSeen, RunningJob,
+    StartLatency, Timed,
 };

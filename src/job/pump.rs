@@ -47,6 +47,11 @@ impl Pump {
         self.more = true;
     }
 
+    /// How much of its output was read.
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.at
+    }
+
     /// The job was seen alive.
     pub(crate) fn alive(&mut self, now: MonoMs, look: &Look) {
         if let Some((_, meter)) = &mut self.started {

@@ -77,7 +77,8 @@ impl Jobs {
         let (viewer, view) =
             Viewer::new((&board, &slots), &plan, &parts.ledger);
         parts.tasks.spawn(viewer.run(parts.stop));
-        let shelf = context.shelf.clone();
+        let (past, shelf) = (context.past.clone(), context.shelf.clone());
+        let ledger = parts.ledger;
         let desk = Desk {
             context,
             plan,
@@ -88,7 +89,16 @@ impl Jobs {
             controls: parts.requests.1,
         };
         parts.tasks.spawn(desk.run());
-        JobsHandle { board, shelf, resender, view, reports, asked }
+        JobsHandle {
+            board,
+            past,
+            ledger,
+            shelf,
+            resender,
+            view,
+            reports,
+            asked,
+        }
     }
 }
 
@@ -145,6 +155,7 @@ impl<E: Engine> JobsParts<E> {
             ledger: self.ledger.clone(),
             names: self.names.clone(),
             board: board.clone(),
+            past: Arc::default(),
             shelf: Arc::default(),
             resender: resender.clone(),
             tasks: self.tasks.clone(),

@@ -2,7 +2,7 @@ use super::admission::Standing;
 use super::slots::Promised;
 use crate::contract::{
     ArtifactRef, DispatcherId, ExitReason, FaultCode, JobId, Limits, MonoMs,
-    Ratio, Reason, RuntimeClass, Timestamp,
+    Ratio, Reason, RuntimeClass, Timestamp, Usage,
 };
 use crate::ledger::Counts;
 use std::collections::BTreeMap;
@@ -78,6 +78,38 @@ pub struct RunningJob {
     pub started_mono: Option<MonoMs>,
     /// What it may use.
     pub limits: Limits,
+    /// What it used by the last look.
+    pub used: Used,
+}
+
+/// What a job used by the last look at it; absent is not measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// CPU of all its processes.
+    pub cpu_ms: Option<u64>,
+    /// The most memory it held at once.
+    pub mem_peak_bytes: Option<u64>,
+    /// Output that was read from its ring.
+    pub output_bytes: u64,
+}
+
+/// One job that ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EndedJob {
+    /// As it was when it ended.
+    pub job: RunningJob,
+    /// Who or what ended it.
+    pub reason: ExitReason,
+    /// Its exit code.
+    pub code: Option<i64>,
+    /// What it used in all.
+    pub usage: Usage,
+    /// `Ov-Reason` headers of its exit.
+    pub reasons: Vec<Reason>,
+    /// When it ended, wall time.
+    pub at: Timestamp,
+    /// Whether its dispatcher knows.
+    pub acked: bool,
 }
 
 /// One request that was refused.

@@ -1,9 +1,9 @@
 //! What the local socket is answered.
 
 use super::offers::OfferLog;
-use super::report::running;
+use super::report::{ended, running};
 use super::senses::Senses;
-use crate::contract::{JobDocument, JobId, JobList};
+use crate::contract::{JobDocument, JobId, JobList, JobReport, Now};
 use crate::control::{Backend, BackendError, Documents, Payload};
 use crate::job::JobsHandle;
 use futures::StreamExt as _;
@@ -35,6 +35,18 @@ impl NodeBackend {
     }
 }
 
+impl NodeBackend {
+    /// The jobs that are here and the last that were, the newest first.
+    fn remembered(&self, now: Now) -> Vec<JobReport> {
+        let here = self.senses.jobs.borrow().jobs.clone();
+        let past = self.jobs.past();
+        let is_past = |id: &JobId| past.iter().any(|it| it.id() == id);
+        let here = here.iter().rev().filter(|job| !is_past(&job.id));
+        let here = here.map(|job| running(job, now));
+        here.chain(past.iter().map(|job| ended(job, now))).collect()
+    }
+}
+
 fn json(document: &impl Serialize) -> Result<Payload, BackendError> {
     let bytes = serde_json::to_vec(document);
     bytes.map(Payload::from).map_err(|err| {
@@ -53,18 +65,14 @@ impl Backend for NodeBackend {
 
     async fn jobs(&self) -> Result<Payload, BackendError> {
         let now = self.senses.clock.now();
-        let view = self.senses.jobs.borrow().clone();
-        let jobs = view.jobs.iter().rev();
-        let jobs = jobs.map(|job| running(job, now)).collect();
-        json(&JobList { at: now.wall, jobs })
+        json(&JobList { at: now.wall, jobs: self.remembered(now) })
     }
 
     async fn job(&self, id: &JobId) -> Result<Payload, BackendError> {
         let now = self.senses.clock.now();
-        let view = self.senses.jobs.borrow().clone();
-        let job = view.jobs.iter().find(|job| job.id == *id);
+        let job = self.remembered(now).into_iter().find(|job| job.id == *id);
         let job = job.ok_or_else(|| not_here(id))?;
-        json(&JobDocument { at: now.wall, job: running(job, now) })
+        json(&JobDocument { at: now.wall, job })
     }
 
     async fn logs(

@@ -5,14 +5,16 @@ use super::engine_watch::EngineState;
 use super::link_config::Instance;
 use crate::capacity::Snapshot;
 use crate::contract::{
+    Bytes, ExitReport, Limits, Now, Ratio, RuntimeClass, Timestamp,
+};
+use crate::contract::{
     CapacityReport, ClassReport, CpuReport, DiskReport, EngineReport,
     EngineState as EngineWord, GpuReport, HealthReport, JobLimitsReport,
     JobPhase, JobReport, JobUseReport, JobsReport, LinkReport, MemoryReport,
     NetworkReport, NodeReport, OfferReport, ProbeReport, ReasonReport,
     RefusalReport, StatusDocument,
 };
-use crate::contract::{Limits, Now, Ratio, RuntimeClass, Timestamp};
-use crate::job::{ClassView, JobsView, RefusalSeen, RunningJob};
+use crate::job::{ClassView, EndedJob, JobsView, RefusalSeen, RunningJob};
 use crate::link::LinkState;
 use crate::offer::Verdict;
 use std::borrow::Cow;
@@ -240,8 +242,35 @@ pub(crate) fn running(job: &RunningJob, now: Now) -> JobReport {
         started: job.started,
         expires: None,
         limits: limits(job.limits),
-        used: JobUseReport { wall_ms: used, ..JobUseReport::default() },
+        used: JobUseReport {
+            wall_ms: used,
+            cpu_ms: job.used.cpu_ms,
+            mem_peak: job.used.mem_peak_bytes.map(Bytes),
+            output: Bytes(job.used.output_bytes),
+        },
         exit: None,
+    }
+}
+
+/// One job that ended.
+pub(crate) fn ended(of: &EndedJob, now: Now) -> JobReport {
+    let state = if of.acked { JobPhase::Settled } else { JobPhase::Ended };
+    JobReport {
+        state,
+        used: JobUseReport {
+            wall_ms: of.usage.wall_ms,
+            cpu_ms: of.usage.cpu_ms,
+            mem_peak: of.usage.mem_peak_bytes.map(Bytes),
+            output: Bytes(of.job.used.output_bytes),
+        },
+        exit: Some(ExitReport {
+            reason: Cow::Borrowed(of.reason.as_str()),
+            code: of.code,
+            at: of.at,
+            acked: of.acked,
+            reasons: of.reasons.iter().map(Into::into).collect(),
+        }),
+        ..running(&of.job, now)
     }
 }
 

@@ -41,6 +41,13 @@ async fn the_commands_tell_an_owner_what_the_node_does() {
     assert!(cancel.status.success(), "{}", text(&cancel));
     let exit = sent.until("job_exit").await;
     assert_eq!(exit["reason"], "cancelled", "{exit}");
+    eventually("the job is remembered with its end", LONG, || {
+        let told = text(&node.ovnode(&["job", &sent.id]));
+        told.contains("cancelled").then_some(())
+    })
+    .await;
+    let jobs = text(&node.ovnode(&["jobs"]));
+    assert!(jobs.contains(&sent.id), "{jobs}");
     let unknown = node.ovnode(&["job", "job_01JAB2C3D4E5F6G7H8J9K0MNPQ"]);
     assert_eq!(unknown.status.code(), Some(1), "{}", text(&unknown));
 }

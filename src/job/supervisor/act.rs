@@ -1,6 +1,7 @@
 use super::task::Supervisor;
 use crate::contract::{Exit, JobEvent};
 use crate::init::Identity;
+use crate::job::EndedJob;
 use crate::job::sandbox::{Sandbox, Wish, Workshop, orders};
 use crate::job::step::{Conclusion, Effect, End, Event, Exec};
 use crate::ledger::StoredExit;
@@ -123,16 +124,24 @@ impl<W: Workshop> Supervisor<W> {
     pub(super) fn exit_frame(&mut self) -> Option<Outgoing> {
         let Conclusion { exit, mut reasons } = self.conclusion.take()?;
         reasons.extend(self.pump.reasons());
-        let Exit { reason, .. } = exit;
+        let Exit { reason, code, usage, .. } = exit;
+        let now = self.context.clock.now().wall;
         let frame = self.frames.make(JobEvent::Exit(exit), reasons);
         let stored = StoredExit {
             subject: frame.subject.clone(),
             payload: frame.payload.clone(),
             reasons: frame.reasons.clone(),
-            at: self.context.clock.now().wall,
+            at: now,
         };
         if let Err(err) = self.context.ledger.ended(&self.job.id, stored) {
             tracing::error!(error = %err, "the exit row was not written");
+        }
+        if let Some(job) = self.context.board.job(&self.job.id) {
+            let (reasons, at) = (frame.reasons.clone(), now);
+            let acked = false;
+            let ended =
+                EndedJob { job, reason, code, usage, reasons, at, acked };
+            self.context.past.keep(ended);
         }
         self.context.board.ended(reason);
         self.context.shelf.ended(&self.job.id);

@@ -3,6 +3,7 @@ use crate::contract::{
 };
 use crate::job::board::{Board, Order};
 use crate::job::frames::Frames;
+use crate::job::past::Past;
 use crate::job::pump::Pump;
 use crate::job::resend::Resender;
 use crate::job::sandbox::{Look, Sandbox, Word, Workshop};
@@ -11,6 +12,7 @@ use crate::job::slots::Lease;
 use crate::job::step::{
     Conclusion, Event, LastSeen, OpenFault, Phase, Terms, step,
 };
+use crate::job::view::Used;
 use crate::job::{ArtifactPlan, ClassPlan, RunningJob};
 use crate::ledger::Ledger;
 use crate::link::{Outbox, OutboxClosed};
@@ -35,6 +37,7 @@ pub(crate) struct Context<W> {
     pub(crate) ledger: Ledger,
     pub(crate) names: (Subjects, NodeId),
     pub(crate) board: Arc<Board>,
+    pub(crate) past: Arc<Past>,
     pub(crate) shelf: Arc<Shelf>,
     pub(crate) resender: Resender,
     pub(crate) tasks: TaskTracker,
@@ -67,6 +70,7 @@ impl JobCard {
             started: None,
             started_mono: None,
             limits: self.job.limits,
+            used: Used::default(),
         }
     }
 }
@@ -265,6 +269,12 @@ impl<W: Workshop> Supervisor<W> {
         let peak = look.memory_peak.map(|peak| peak.0);
         last.mem_peak_bytes = peak.max(last.mem_peak_bytes);
         last.oom_kills = last.oom_kills.max(look.oom_kills.unwrap_or_default());
+        let used = Used {
+            cpu_ms: last.cpu_ms,
+            mem_peak_bytes: last.mem_peak_bytes,
+            output_bytes: self.pump.read_bytes(),
+        };
+        self.context.board.update(&self.job.id, |job| job.used = used);
         Some(look)
     }
 

@@ -67,6 +67,7 @@ impl Stage {
                 BTreeMap::new(),
                 crate::job::Timed::default(),
             )),
+            past: Arc::default(),
             shelf: Arc::new(Shelf::default()),
             resender,
             tasks: TaskTracker::new(),
