@@ -1,8 +1,8 @@
 use super::admission::{Refusal, Standing};
 use super::view::{EndedCounts, RefusalSeen, RunningJob, StartLatency, Timed};
 use crate::contract::{
-    DispatcherId, ExitReason, JobId, MonoMs, Ratio, Reason, RuntimeClass,
-    Timestamp,
+    DispatcherId, ExitReason, JobId, JobPhase, MonoMs, Ratio, Reason,
+    RuntimeClass, Timestamp,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -197,7 +197,8 @@ impl Board {
     /// Ended jobs whose last words still wait for the link.
     pub(crate) fn unsent(&self) -> usize {
         let book = self.book();
-        book.jobs.values().filter(|entry| entry.job.phase == "ended").count()
+        let ended = |entry: &&Entry| entry.job.phase == JobPhase::Ended;
+        book.jobs.values().filter(ended).count()
     }
 
     pub(crate) fn refusals(&self) -> Vec<RefusalSeen> {

@@ -1,8 +1,8 @@
 use super::admission::Standing;
 use super::slots::Promised;
 use crate::contract::{
-    ArtifactRef, DispatcherId, ExitReason, FaultCode, JobId, Limits, MonoMs,
-    Ratio, Reason, RuntimeClass, Timestamp,
+    ArtifactRef, DispatcherId, ExitReason, FaultCode, JobId, JobPhase, Limits,
+    MonoMs, Ratio, Reason, RuntimeClass, Timestamp,
 };
 use crate::ledger::Counts;
 use std::collections::BTreeMap;
@@ -66,8 +66,8 @@ pub struct RunningJob {
     pub class: RuntimeClass,
     /// What runs.
     pub artifact: ArtifactRef,
-    /// Where it stands: admitted, starting, running, ending, ended.
-    pub phase: &'static str,
+    /// How far it is.
+    pub phase: JobPhase,
     /// When it was received.
     pub received: Timestamp,
     /// The same, on the clock that job time is counted on.

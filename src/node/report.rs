@@ -7,7 +7,7 @@ use crate::capacity::Snapshot;
 use crate::contract::{
     CapacityReport, ClassReport, CpuReport, DiskReport, EngineReport,
     EngineState as EngineWord, GpuReport, HealthReport, JobLimitsReport,
-    JobPhase, JobReport, JobUseReport, JobsReport, LinkReport, MemoryReport,
+    JobReport, JobUseReport, JobsReport, LinkReport, MemoryReport,
     NetworkReport, NodeReport, OfferReport, ProbeReport, ReasonReport,
     RefusalReport, StatusDocument,
 };
@@ -225,7 +225,7 @@ pub(crate) fn running(job: &RunningJob, now: Now) -> JobReport {
         class: job.class,
         artifact: Some(job.artifact.to_string()),
         dispatcher: job.dispatcher.to_string(),
-        state: phase(job.phase),
+        state: job.phase,
         accepted: job.received,
         started: job.started,
         expires: None,
@@ -233,20 +233,6 @@ pub(crate) fn running(job: &RunningJob, now: Now) -> JobReport {
         used: JobUseReport { wall_ms: used, ..JobUseReport::default() },
         exit: None,
     }
-}
-
-pub(crate) fn phase(word: &str) -> JobPhase {
-    let all = [
-        JobPhase::Admitted,
-        JobPhase::Staging,
-        JobPhase::Starting,
-        JobPhase::Running,
-        JobPhase::Ending,
-        JobPhase::Ended,
-        JobPhase::Settled,
-    ];
-    let found = all.into_iter().find(|phase| phase.as_str() == word);
-    found.unwrap_or_default()
 }
 
 fn limits(limits: Limits) -> JobLimitsReport {

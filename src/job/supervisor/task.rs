@@ -1,5 +1,5 @@
 use crate::contract::{
-    Clock, DispatcherId, Job, JobId, MonoMs, NodeId, Subjects,
+    Clock, DispatcherId, Job, JobId, JobPhase, MonoMs, NodeId, Subjects,
 };
 use crate::job::board::{Board, Order};
 use crate::job::frames::Frames;
@@ -61,7 +61,7 @@ impl JobCard {
             dispatcher: self.dispatcher.clone(),
             class: self.job.class,
             artifact: self.artifact.id.clone(),
-            phase: "admitted",
+            phase: JobPhase::Admitted,
             received: self.terms.received.wall,
             received_mono: self.terms.received.mono,
             started: None,
@@ -226,11 +226,11 @@ impl<W: Workshop> Supervisor<W> {
     pub(super) async fn happen(&mut self, event: Event) {
         let now = self.context.clock.now();
         let next = step(&self.terms, self.phase, event, now);
-        if next.phase.name() != self.phase.name() {
-            let name = next.phase.name();
+        let shown = next.phase.shown();
+        if shown != self.phase.shown() {
             let board = &self.context.board;
-            board.update(&self.job.id, |job| job.phase = name);
-            tracing::debug!(job.phase = name, "the job goes on");
+            board.update(&self.job.id, |job| job.phase = shown);
+            tracing::debug!(job.phase = shown.as_str(), "the job goes on");
         }
         self.phase = next.phase;
         for effect in next.effects {

@@ -307,9 +307,8 @@ fn what_does_not_belong_in_a_phase_is_refused_and_changes_nothing() {
                 [Phase::Ordered, unheard].contains(&phase)
             }
             Event::Gone(_) => {
-                !matches!(phase.name(), "admitted" | "ended")
-                    && phase != OPENING
-                    && phase != waiting(500, 1)
+                let without = [Phase::Admitted, OPENING, Phase::Ended];
+                !without.contains(&phase) && phase != waiting(500, 1)
             }
             Event::NotOpened(_) => [OPENING, Phase::Ended].contains(&phase),
             Event::Cancel | Event::Stop | Event::Tick(_) => true,
