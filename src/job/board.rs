@@ -1,8 +1,8 @@
 use super::admission::{Refusal, Standing};
-use super::view::{EndedCounts, RefusalSeen, RunningJob, StartLatency, Timed};
+use super::view::{EndedCounts, RefusalSeen, RunningJob, Timed};
 use crate::contract::{
-    DispatcherId, ExitReason, JobId, JobPhase, MonoMs, Ratio, Reason,
-    RuntimeClass, Timestamp,
+    DispatcherId, ExitReason, JobId, JobPhase, Ratio, Reason, RuntimeClass,
+    Timestamp,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,8 +13,6 @@ use tokio::sync::{mpsc, watch};
 const REFUSALS: usize = 50;
 /// Ended jobs of which the share of failed ones is said.
 const LAST_ENDED: usize = 100;
-/// Starts of a class from which its latencies are said.
-const LAST_STARTS: usize = 100;
 
 /// What a supervisor is told from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +49,6 @@ struct Book {
     refused: u64,
     ended: EndedCounts,
     failed: VecDeque<bool>,
-    starts: BTreeMap<RuntimeClass, VecDeque<u64>>,
 }
 
 #[derive(Debug)]
@@ -146,12 +143,8 @@ impl Board {
     }
 
     /// A job of `class` started so long after its receipt.
-    pub(crate) fn started(&self, class: RuntimeClass, took_ms: u64) {
-        (self.timed.start)(class, Duration::from_millis(took_ms));
-        self.write(|book| {
-            let starts = book.starts.entry(class).or_default();
-            push(starts, took_ms, LAST_STARTS);
-        });
+    pub(crate) fn started(&self, class: RuntimeClass, took: Duration) {
+        (self.timed.start)(class, took);
     }
 
     /// A job's exit is written.
@@ -224,20 +217,6 @@ impl Board {
         (all > 0).then(|| Ratio::clamped(failed as f64 / all as f64))?
     }
 
-    pub(crate) fn starts(&self) -> BTreeMap<RuntimeClass, StartLatency> {
-        let book = self.book();
-        let of = |starts: &VecDeque<u64>| {
-            let mut sorted: Vec<_> = starts.iter().copied().collect();
-            sorted.sort_unstable();
-            let at = |share: usize| {
-                let last = sorted.len().saturating_sub(1);
-                sorted.get(last * share / 100).copied().unwrap_or_default()
-            };
-            StartLatency { p50_ms: at(50), p95_ms: at(95) }
-        };
-        book.starts.iter().map(|(class, all)| (*class, of(all))).collect()
-    }
-
     /// Something that is shown beside the board changed: the ledger.
     pub(crate) fn touch(&self) {
         self.write(|_| ());
@@ -278,13 +257,6 @@ impl RefusalSeen {
     }
 }
 
-impl RunningJob {
-    /// How long ago it was received, on the clock that sleep stops.
-    pub fn age_ms(&self, now: MonoMs) -> u64 {
-        now.0.saturating_sub(self.received_mono.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,16 +274,6 @@ mod tests {
         }
         assert_eq!(board.error_rate(), Ratio::clamped(0.25));
         assert_eq!(board.ended_counts()[&ExitReason::Failed], 50);
-    }
-
-    #[test]
-    fn latencies_are_the_middle_and_the_edge_of_what_was_seen() {
-        let board = Board::new(BTreeMap::new(), Timed::default());
-        for ms in (1..=100).rev() {
-            board.started(RuntimeClass::Function, ms);
-        }
-        let want = StartLatency { p50_ms: 50, p95_ms: 95 };
-        assert_eq!(board.starts()[&RuntimeClass::Function], want);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::probe::ProbeReport;
 use super::resend::Resender;
 use super::shelf::{LogsError, Shelf};
 use super::view::JobsView;
-use crate::contract::{DispatcherId, JobId, Reason};
+use crate::contract::{JobId, Reason};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
@@ -76,11 +76,6 @@ impl JobsHandle {
     /// When it is not kept, or cannot be read.
     pub fn logs(&self, id: &JobId, most: usize) -> Result<Vec<u8>, LogsError> {
         self.shelf.last(id, most)
-    }
-
-    /// Whose job it is or was, while its output is kept.
-    pub fn owner(&self, id: &JobId) -> Option<DispatcherId> {
-        self.shelf.dispatcher(id)
     }
 
     /// Takes no more jobs, ends those that are here with reason `stopped`,

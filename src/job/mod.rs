@@ -35,6 +35,5 @@ pub use shelf::LogsError;
 pub use slots::Promised;
 pub use start::{Jobs, JobsParts};
 pub use view::{
-    ClassView, EndedCounts, JobsView, RefusalSeen, RunningJob, StartLatency,
-    Timed,
+    ClassView, EndedCounts, JobsView, RefusalSeen, RunningJob, Timed,
 };

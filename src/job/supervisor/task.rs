@@ -63,7 +63,6 @@ impl JobCard {
             artifact: self.artifact.id.clone(),
             phase: JobPhase::Admitted,
             received: self.terms.received.wall,
-            received_mono: self.terms.received.mono,
             started: None,
             started_mono: None,
             limits: self.job.limits,
@@ -210,8 +209,7 @@ impl<W: Workshop> Supervisor<W> {
     async fn opened(&mut self, opened: Opened<W>) {
         match opened {
             Ok(sandbox) => {
-                let (id, of) = (&self.job.id, &self.dispatcher);
-                self.context.shelf.put(id, of, sandbox.tail());
+                self.context.shelf.put(&self.job.id, sandbox.tail());
                 self.sandbox = Some(sandbox);
                 self.happen(Event::Opened).await;
             }
