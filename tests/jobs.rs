@@ -7,8 +7,9 @@
 )]
 
 use ovnode::contract::{
-    BootMs, Bytes, Clock, ExitReason, JobEvent, JobFrame, MilliCores, MonoMs,
-    NetPolicy, Now, ReasonCode as Why, RuntimeClass, Subjects, Timestamp,
+    BootMs, Bytes, Clock, ExitReason, JobEvent, JobFrame, JobPhase, MilliCores,
+    MonoMs, NetPolicy, Now, ReasonCode as Why, RuntimeClass, Subjects,
+    Timestamp,
 };
 use ovnode::engine::{Docker, SandboxId};
 use ovnode::job::{
@@ -203,7 +204,9 @@ impl Node {
         let mut view = self.jobs.view();
         let up = view.wait_for(|view| {
             let mut jobs = view.jobs.iter();
-            jobs.any(|job| job.id.as_str() == id && job.phase == "running")
+            jobs.any(|job| {
+                job.id.as_str() == id && job.phase == JobPhase::Running
+            })
         });
         drop(tokio::time::timeout(SOON, up).await.expect("it never ran"));
     }

@@ -1,8 +1,8 @@
 use super::admission::{Refusal, Standing};
-use super::view::{EndedCounts, RefusalSeen, RunningJob, StartLatency, Timed};
+use super::view::{EndedCounts, RefusalSeen, RunningJob, Timed};
 use crate::contract::{
-    DispatcherId, ExitReason, JobId, MonoMs, Ratio, Reason, RuntimeClass,
-    Timestamp,
+    DispatcherId, ExitReason, FaultCode, JobId, JobPhase, Ratio, Reason,
+    RuntimeClass, Timestamp,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,8 +13,6 @@ use tokio::sync::{mpsc, watch};
 const REFUSALS: usize = 50;
 /// Ended jobs of which the share of failed ones is said.
 const LAST_ENDED: usize = 100;
-/// Starts of a class from which its latencies are said.
-const LAST_STARTS: usize = 100;
 
 /// What a supervisor is told from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +49,6 @@ struct Book {
     refused: u64,
     ended: EndedCounts,
     failed: VecDeque<bool>,
-    starts: BTreeMap<RuntimeClass, VecDeque<u64>>,
 }
 
 #[derive(Debug)]
@@ -80,8 +77,14 @@ impl Board {
         self.book().standing
     }
 
+    /// Once it is stopping, that is not taken back: whoever waits for the
+    /// last job would miss those that come after.
     pub(crate) fn set_standing(&self, standing: Standing) {
-        self.write(|book| book.standing = standing);
+        self.write(|book| {
+            if book.standing != Standing::Stopping {
+                book.standing = standing;
+            }
+        });
     }
 
     pub(crate) fn withdrawn(&self, class: RuntimeClass) -> Option<Reason> {
@@ -98,9 +101,11 @@ impl Board {
         }
     }
 
-    /// An answer was ready so long after its request was looked at.
-    pub(crate) fn acked(&self, took: Duration) {
+    /// A job was taken, and that was ready to be said so long after its
+    /// request was looked at.
+    pub(crate) fn taken(&self, took: Duration) {
         (self.timed.ack)(took);
+        self.write(|book| book.accepted = book.accepted.saturating_add(1));
     }
 
     /// A class was probed at `at`: withdrawn with a reason, or offered.
@@ -123,13 +128,21 @@ impl Board {
         self.book().checked
     }
 
-    /// A supervisor took a job; it hears orders on the other end.
-    pub(crate) fn enter(&self, job: RunningJob, orders: mpsc::Sender<Order>) {
-        let id = job.id.clone();
-        self.write(|book| {
-            book.accepted = book.accepted.saturating_add(1);
-            book.jobs.insert(id, Entry { orders, job })
-        });
+    /// A job is here from now on; whoever supervises it hears orders on the
+    /// other end. Refused once the node is shut: whoever shuts it finds every
+    /// job on the board, and none comes after.
+    pub(crate) fn enter(
+        &self,
+        job: RunningJob,
+        orders: mpsc::Sender<Order>,
+    ) -> Result<(), (FaultCode, Reason)> {
+        self.write(|book| match book.standing.shut() {
+            Some(why) => Err(why),
+            None => {
+                book.jobs.insert(job.id.clone(), Entry { orders, job });
+                Ok(())
+            }
+        })
     }
 
     /// Something about a job changed.
@@ -146,12 +159,8 @@ impl Board {
     }
 
     /// A job of `class` started so long after its receipt.
-    pub(crate) fn started(&self, class: RuntimeClass, took_ms: u64) {
-        (self.timed.start)(class, Duration::from_millis(took_ms));
-        self.write(|book| {
-            let starts = book.starts.entry(class).or_default();
-            push(starts, took_ms, LAST_STARTS);
-        });
+    pub(crate) fn started(&self, class: RuntimeClass, took: Duration) {
+        (self.timed.start)(class, took);
     }
 
     /// A job's exit is written.
@@ -163,7 +172,8 @@ impl Board {
         });
     }
 
-    /// A job's last word is on its way: it is here no more.
+    /// A job's last word is on its way, or its row was not written: it is
+    /// here no more.
     pub(crate) fn leave(&self, id: &JobId) {
         self.write(|book| drop(book.jobs.remove(id)));
     }
@@ -202,7 +212,8 @@ impl Board {
     /// Ended jobs whose last words still wait for the link.
     pub(crate) fn unsent(&self) -> usize {
         let book = self.book();
-        book.jobs.values().filter(|entry| entry.job.phase == "ended").count()
+        let ended = |entry: &&Entry| entry.job.phase == JobPhase::Ended;
+        book.jobs.values().filter(ended).count()
     }
 
     pub(crate) fn refusals(&self) -> Vec<RefusalSeen> {
@@ -228,28 +239,15 @@ impl Board {
         (all > 0).then(|| Ratio::clamped(failed as f64 / all as f64))?
     }
 
-    pub(crate) fn starts(&self) -> BTreeMap<RuntimeClass, StartLatency> {
-        let book = self.book();
-        let of = |starts: &VecDeque<u64>| {
-            let mut sorted: Vec<_> = starts.iter().copied().collect();
-            sorted.sort_unstable();
-            let at = |share: usize| {
-                let last = sorted.len().saturating_sub(1);
-                sorted.get(last * share / 100).copied().unwrap_or_default()
-            };
-            StartLatency { p50_ms: at(50), p95_ms: at(95) }
-        };
-        book.starts.iter().map(|(class, all)| (*class, of(all))).collect()
-    }
-
     /// Something that is shown beside the board changed: the ledger.
     pub(crate) fn touch(&self) {
         self.write(|_| ());
     }
 
-    fn write<T>(&self, change: impl FnOnce(&mut Book) -> T) {
-        drop(change(&mut self.book()));
+    fn write<T>(&self, change: impl FnOnce(&mut Book) -> T) -> T {
+        let made = change(&mut self.book());
         self.changed.send_modify(|n| *n = n.wrapping_add(1));
+        made
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -282,16 +280,11 @@ impl RefusalSeen {
     }
 }
 
-impl RunningJob {
-    /// How long ago it was received, on the clock that sleep stops.
-    pub fn age_ms(&self, now: MonoMs) -> u64 {
-        now.0.saturating_sub(self.received_mono.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::{Bytes, Limits};
+    use crate::job::testing::{artifact, dispatcher, job_id};
 
     #[test]
     fn the_error_rate_is_that_of_the_last_hundred() {
@@ -308,26 +301,44 @@ mod tests {
         assert_eq!(board.ended_counts()[&ExitReason::Failed], 50);
     }
 
+    fn enter(board: &Board, n: u64) -> Result<(), FaultCode> {
+        let zero = Duration::ZERO;
+        let job = RunningJob {
+            id: job_id(0, n),
+            dispatcher: dispatcher("alice"),
+            class: RuntimeClass::Function,
+            artifact: artifact("echo"),
+            phase: JobPhase::Admitted,
+            received: Timestamp(0),
+            started: None,
+            started_mono: None,
+            used: crate::job::view::Used::default(),
+            limits: Limits { wall: zero, cpu: zero, memory: Bytes(1) },
+        };
+        board.enter(job, mpsc::channel(1).0).map_err(|(code, _)| code)
+    }
+
     #[test]
-    fn latencies_are_the_middle_and_the_edge_of_what_was_seen() {
+    fn no_job_comes_after_the_end_of_the_node_was_said() {
         let board = Board::new(BTreeMap::new(), Timed::default());
-        for ms in (1..=100).rev() {
-            board.started(RuntimeClass::Function, ms);
-        }
-        let want = StartLatency { p50_ms: 50, p95_ms: 95 };
-        assert_eq!(board.starts()[&RuntimeClass::Function], want);
+        board.set_standing(Standing::Open);
+        assert_eq!(enter(&board, 1), Ok(()));
+        board.set_standing(Standing::Stopping);
+        assert_eq!(enter(&board, 2), Err(FaultCode::ShuttingDown));
+        board.set_standing(Standing::Open);
+        assert_eq!(enter(&board, 3), Err(FaultCode::ShuttingDown));
+        assert_eq!(board.jobs().len(), 1);
     }
 
     #[test]
     fn only_the_last_refusals_are_kept() {
         let board = Board::new(BTreeMap::new(), Timed::default());
-        let who: DispatcherId = "alice".to_owned().try_into().unwrap();
         for n in 0..60 {
             board.refused(RefusalSeen {
                 at: Timestamp(n),
-                dispatcher: who.clone(),
+                dispatcher: dispatcher("alice"),
                 id: None,
-                code: crate::contract::FaultCode::NotReady,
+                code: FaultCode::NotReady,
                 message: String::new(),
             });
         }

@@ -70,7 +70,7 @@ impl<W: Workshop> Desk<W> {
                 match self.take(*admitted, &dispatcher, now) {
                     Ok(()) => {
                         self.ack(reply, seq, id, now);
-                        self.context.board.acked(begun.elapsed());
+                        self.context.board.taken(begun.elapsed());
                     }
                     Err(refusal) => {
                         self.refuse(reply, &dispatcher, refusal, now);
@@ -118,7 +118,8 @@ impl<W: Workshop> Desk<W> {
         admit(&view, &frame, now)
     }
 
-    /// The slot, then the row, then the task; the answer comes after.
+    /// The slot, the place on the board, the row, the task; the answer comes
+    /// after.
     fn take(
         &self,
         admitted: Admitted,
@@ -126,51 +127,63 @@ impl<W: Workshop> Desk<W> {
         now: Now,
     ) -> Result<(), Refusal> {
         let Admitted { seq, job, artifact, class } = admitted;
-        let refused = |code, message: String| Refusal {
+        let id = job.id.clone();
+        let refused = |(code, message): (FaultCode, String)| Refusal {
             seq,
-            id: Some(job.id.as_str().to_owned()),
+            id: Some(id.as_str().to_owned()),
             code,
             message,
             reasons: Vec::new(),
         };
         let lease = self.slots.lease(job.class).map_err(|none| {
-            refused(FaultCode::NotReady, no_slot(job.class, none))
+            refused((FaultCode::NotReady, no_slot(job.class, none)))
         })?;
-        let hash = job.hash();
-        let row = Admission {
-            id: job.id.clone(),
+        let card = JobCard {
+            hash: job.hash(),
             dispatcher: from.clone(),
-            hash: hash.clone(),
-            received: now,
-        };
-        self.context
-            .ledger
-            .admit(row)
-            .map_err(|err| refused(ledger_code(&err), err.to_string()))?;
-        let terms = self.terms(&job, &class, now);
-        let dispatcher = from.clone();
-        self.supervise(JobCard {
-            job,
-            hash,
-            dispatcher,
             artifact,
+            terms: self.terms(&job, &class, now),
             class,
-            terms,
             lease,
-        });
+            job,
+        };
+        let (orders, taken) = mpsc::channel(ORDERS);
+        let entered = self.context.board.enter(card.listed(), orders);
+        entered.map_err(|(code, why)| {
+            let refusal = refused((code, why.text.clone()));
+            Refusal { reasons: vec![why], ..refusal }
+        })?;
+        self.write_row(&card, now).map_err(refused)?;
+        self.supervise(card, taken);
         Ok(())
     }
 
-    fn supervise(&self, card: JobCard) {
-        let (orders, taken) = mpsc::channel(ORDERS);
-        self.context.board.enter(card.listed(), orders);
+    /// A job without a row is not here.
+    fn write_row(
+        &self,
+        card: &JobCard,
+        received: Now,
+    ) -> Result<(), (FaultCode, String)> {
+        let row = Admission {
+            id: card.job.id.clone(),
+            dispatcher: card.dispatcher.clone(),
+            hash: card.hash.clone(),
+            received,
+        };
+        self.context.ledger.admit(row).map_err(|err| {
+            self.context.board.leave(&card.job.id);
+            (ledger_code(&err), err.to_string())
+        })
+    }
+
+    fn supervise(&self, card: JobCard, orders: mpsc::Receiver<Order>) {
         let span = tracing::info_span!(
             "job",
             job.id = %card.job.id,
             job.class = %card.job.class,
             job.dispatcher = %card.dispatcher,
         );
-        let job = Supervisor::new(self.context.clone(), card, taken).run();
+        let job = Supervisor::new(self.context.clone(), card, orders).run();
         self.context.tasks.spawn(job.instrument(span));
     }
 

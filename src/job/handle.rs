@@ -5,7 +5,7 @@ use super::probe::ProbeReport;
 use super::resend::Resender;
 use super::shelf::{LogsError, Shelf};
 use super::view::{EndedJob, JobsView};
-use crate::contract::{DispatcherId, JobId, Reason};
+use crate::contract::{JobId, Reason};
 use crate::ledger::Ledger;
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,11 +91,6 @@ impl JobsHandle {
     /// When it is not kept, or cannot be read.
     pub fn logs(&self, id: &JobId, most: usize) -> Result<Vec<u8>, LogsError> {
         self.shelf.last(id, most)
-    }
-
-    /// Whose job it is or was, while its output is kept.
-    pub fn owner(&self, id: &JobId) -> Option<DispatcherId> {
-        self.shelf.dispatcher(id)
     }
 
     /// Takes no more jobs, ends those that are here with reason `stopped`,

@@ -36,6 +36,5 @@ pub use shelf::LogsError;
 pub use slots::Promised;
 pub use start::{Jobs, JobsParts};
 pub use view::{
-    ClassView, EndedCounts, EndedJob, JobsView, RefusalSeen, RunningJob,
-    StartLatency, Timed,
+    ClassView, EndedCounts, EndedJob, JobsView, RefusalSeen, RunningJob, Timed,
 };

@@ -42,9 +42,7 @@ impl EndedJob {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{
-        ExitReason, Limits, MonoMs, RuntimeClass, Timestamp, Usage,
-    };
+    use crate::contract::{ExitReason, Limits, RuntimeClass, Timestamp, Usage};
     use crate::job::testing::{dispatcher, job_id, plan};
     use std::time::Duration;
 
@@ -56,9 +54,8 @@ mod tests {
                 dispatcher: dispatcher("alice"),
                 class: RuntimeClass::Function,
                 artifact: plan(1).artifacts[0].id.clone(),
-                phase: "ended",
+                phase: crate::contract::JobPhase::Ended,
                 received: Timestamp(nth),
-                received_mono: MonoMs(nth),
                 started: None,
                 started_mono: None,
                 limits: Limits {

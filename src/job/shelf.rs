@@ -1,5 +1,5 @@
 use super::sandbox::Tail;
-use crate::contract::{DispatcherId, JobId};
+use crate::contract::JobId;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -31,21 +31,15 @@ pub(crate) struct Shelf {
 
 struct Kept {
     id: JobId,
-    dispatcher: DispatcherId,
     ended: bool,
     tail: Box<dyn Tail>,
 }
 
 impl Shelf {
     /// A job has a sandbox: its output can be asked for from now on.
-    pub(crate) fn put(
-        &self,
-        id: &JobId,
-        dispatcher: &DispatcherId,
-        tail: Box<dyn Tail>,
-    ) {
-        let (id, dispatcher) = (id.clone(), dispatcher.clone());
-        self.kept().push_back(Kept { id, dispatcher, ended: false, tail });
+    pub(crate) fn put(&self, id: &JobId, tail: Box<dyn Tail>) {
+        let id = id.clone();
+        self.kept().push_back(Kept { id, ended: false, tail });
     }
 
     /// A job ended: it is kept until enough others have.
@@ -75,13 +69,6 @@ impl Shelf {
             .tail
             .last(most)
             .map_err(|said| LogsError::Unreadable { id: id.clone(), said })
-    }
-
-    /// Whose job it was.
-    pub(crate) fn dispatcher(&self, id: &JobId) -> Option<DispatcherId> {
-        let kept = self.kept();
-        let found = kept.iter().find(|one| one.id == *id)?;
-        Some(found.dispatcher.clone())
     }
 
     fn kept(&self) -> MutexGuard<'_, VecDeque<Kept>> {

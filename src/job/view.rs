@@ -1,8 +1,8 @@
 use super::admission::Standing;
 use super::slots::Promised;
 use crate::contract::{
-    ArtifactRef, DispatcherId, ExitReason, FaultCode, JobId, Limits, MonoMs,
-    Ratio, Reason, RuntimeClass, Timestamp, Usage,
+    ArtifactRef, DispatcherId, ExitReason, FaultCode, JobId, JobPhase, Limits,
+    MonoMs, Ratio, Reason, RuntimeClass, Timestamp, Usage,
 };
 use crate::ledger::Counts;
 use std::collections::BTreeMap;
@@ -34,8 +34,6 @@ pub struct JobsView {
     pub ended: EndedCounts,
     /// `failed` among the last 100 ended; `None` before the first.
     pub error_rate: Option<Ratio>,
-    /// From receipt to exec, by class, over the last 100 starts.
-    pub starts: BTreeMap<RuntimeClass, StartLatency>,
     /// Rows of the ledger.
     pub ledger: Counts,
     /// When a class was probed last.
@@ -66,15 +64,13 @@ pub struct RunningJob {
     pub class: RuntimeClass,
     /// What runs.
     pub artifact: ArtifactRef,
-    /// Where it stands: admitted, starting, running, ending, ended.
-    pub phase: &'static str,
+    /// How far it is.
+    pub phase: JobPhase,
     /// When it was received.
     pub received: Timestamp,
-    /// The same, on the clock that job time is counted on.
-    pub received_mono: MonoMs,
     /// Wall time of its exec.
     pub started: Option<Timestamp>,
-    /// The same on the clock that job time is counted on.
+    /// The same, on the clock that job time is counted on.
     pub started_mono: Option<MonoMs>,
     /// What it may use.
     pub limits: Limits,
@@ -125,15 +121,6 @@ pub struct RefusalSeen {
     pub code: FaultCode,
     /// The sentence.
     pub message: String,
-}
-
-/// How long jobs of a class took from receipt to exec.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StartLatency {
-    /// Half of them took no longer.
-    pub p50_ms: u64,
-    /// Nearly all of them took no longer.
-    pub p95_ms: u64,
 }
 
 /// Who hears how long things took.

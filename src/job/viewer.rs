@@ -85,7 +85,6 @@ impl Viewer {
             refused: self.board.answered().1,
             ended: self.board.ended_counts(),
             error_rate: self.board.error_rate(),
-            starts: self.board.starts(),
             ledger: self.ledger.counts(),
             checked: self.board.checked(),
         }

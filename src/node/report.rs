@@ -237,7 +237,7 @@ pub(crate) fn running(job: &RunningJob, now: Now) -> JobReport {
         class: job.class,
         artifact: Some(job.artifact.to_string()),
         dispatcher: job.dispatcher.to_string(),
-        state: phase(job.phase),
+        state: job.phase,
         accepted: job.received,
         started: job.started,
         expires: None,
@@ -272,20 +272,6 @@ pub(crate) fn ended(of: &EndedJob, now: Now) -> JobReport {
         }),
         ..running(&of.job, now)
     }
-}
-
-pub(crate) fn phase(word: &str) -> JobPhase {
-    let all = [
-        JobPhase::Admitted,
-        JobPhase::Staging,
-        JobPhase::Starting,
-        JobPhase::Running,
-        JobPhase::Ending,
-        JobPhase::Ended,
-        JobPhase::Settled,
-    ];
-    let found = all.into_iter().find(|phase| phase.as_str() == word);
-    found.unwrap_or_default()
 }
 
 fn limits(limits: Limits) -> JobLimitsReport {

@@ -53,24 +53,9 @@ fn offered(
 }
 
 fn allowed_now(standing: Standing, asked: &Asked) -> Result<(), Refusal> {
-    use FaultCode::{LocalStop, ShuttingDown};
-    let (code, reason, said) = match standing {
-        Standing::Starting | Standing::Open => return Ok(()),
-        Standing::Paused => {
-            (LocalStop, ReasonCode::Paused, "the owner paused this node")
-        }
-        Standing::Latched => {
-            (LocalStop, ReasonCode::Latched, "the owner stopped this node")
-        }
-        Standing::Draining => {
-            (ShuttingDown, ReasonCode::Draining, "this node is draining")
-        }
-        Standing::Stopping => {
-            (ShuttingDown, ReasonCode::Stopping, "this node is going away")
-        }
-    };
-    let reasons = vec![Reason::new(reason, said)];
-    Err(Refusal { reasons, ..asked.refuse(code, said) })
+    let Some((code, reason)) = standing.shut() else { return Ok(()) };
+    let refusal = asked.refuse(code, reason.text.clone());
+    Err(Refusal { reasons: vec![reason], ..refusal })
 }
 
 fn artifact<'a>(

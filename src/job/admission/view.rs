@@ -1,5 +1,6 @@
 use crate::contract::{
-    Bytes, DispatcherId, FaultCode, Job, JobId, Reason, RuntimeClass, Timestamp,
+    Bytes, DispatcherId, FaultCode, Job, JobId, Reason, ReasonCode,
+    RuntimeClass, Timestamp,
 };
 use crate::job::{ArtifactPlan, ClassPlan, JobPlan};
 use crate::ledger::Row;
@@ -28,6 +29,30 @@ pub enum Standing {
     Draining,
     /// It is going away.
     Stopping,
+}
+
+impl Standing {
+    /// Why it takes no job, whatever the job is; `None` where that is left to
+    /// its classes.
+    pub(crate) fn shut(self) -> Option<(FaultCode, Reason)> {
+        use FaultCode::{LocalStop, ShuttingDown};
+        let (code, reason, said) = match self {
+            Self::Starting | Self::Open => return None,
+            Self::Paused => {
+                (LocalStop, ReasonCode::Paused, "the owner paused this node")
+            }
+            Self::Latched => {
+                (LocalStop, ReasonCode::Latched, "the owner stopped this node")
+            }
+            Self::Draining => {
+                (ShuttingDown, ReasonCode::Draining, "this node is draining")
+            }
+            Self::Stopping => {
+                (ShuttingDown, ReasonCode::Stopping, "this node is going away")
+            }
+        };
+        Some((code, Reason::new(reason, said)))
+    }
 }
 
 /// One class, now.

@@ -1,4 +1,4 @@
-use crate::contract::{BootMs, Bytes, MonoMs, Now, Timestamp};
+use crate::contract::{BootMs, Bytes, JobPhase, MonoMs, Now, Timestamp};
 use std::time::Duration;
 
 /// What was agreed about one job when it was admitted.
@@ -97,16 +97,16 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    /// One word for a log or a list.
-    pub(crate) fn name(&self) -> &'static str {
+    /// How far that is, as a log or a list says it.
+    pub(crate) fn shown(&self) -> JobPhase {
         match self {
-            Self::Admitted => "admitted",
+            Self::Admitted => JobPhase::Admitted,
             Self::Opening { .. } | Self::Waiting { .. } | Self::Ordered => {
-                "starting"
+                JobPhase::Starting
             }
-            Self::Running { .. } => "running",
-            Self::Ending { .. } => "ending",
-            Self::Ended => "ended",
+            Self::Running { .. } => JobPhase::Running,
+            Self::Ending { .. } => JobPhase::Ending,
+            Self::Ended => JobPhase::Ended,
         }
     }
 }

@@ -153,6 +153,13 @@ fn wait(now: Now, tries: u32) -> Step {
 
 fn started(phase: Phase, since: Exec) -> Step {
     match phase {
+        // PID 1 says it again to whoever it connects to anew.
+        Phase::Running { since: seen }
+        | Phase::Ending { since: Some(seen), .. }
+            if seen.mono == since.mono =>
+        {
+            Step::stay(phase)
+        }
         Phase::Ordered => {
             let running = Phase::Running { since };
             Step::to(running, [Effect::SayStarted(since)])

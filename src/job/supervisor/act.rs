@@ -6,6 +6,7 @@ use crate::job::sandbox::{Sandbox, Wish, Workshop, orders};
 use crate::job::step::{Conclusion, Effect, End, Event, Exec};
 use crate::ledger::StoredExit;
 use crate::link::Outgoing;
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 impl<W: Workshop> Supervisor<W> {
@@ -82,7 +83,8 @@ impl<W: Workshop> Supervisor<W> {
             job.started_mono = Some(exec.mono);
         });
         let received = self.terms.received.mono.0;
-        board.started(self.job.class, exec.mono.0.saturating_sub(received));
+        let took = exec.mono.0.saturating_sub(received);
+        board.started(self.job.class, Duration::from_millis(took));
     }
 
     fn kill(&mut self) {

@@ -1,5 +1,5 @@
 use crate::contract::{
-    Clock, DispatcherId, Job, JobId, MonoMs, NodeId, Subjects,
+    Clock, DispatcherId, Job, JobId, JobPhase, MonoMs, NodeId, Subjects,
 };
 use crate::job::board::{Board, Order};
 use crate::job::frames::Frames;
@@ -64,9 +64,8 @@ impl JobCard {
             dispatcher: self.dispatcher.clone(),
             class: self.job.class,
             artifact: self.artifact.id.clone(),
-            phase: "admitted",
+            phase: JobPhase::Admitted,
             received: self.terms.received.wall,
-            received_mono: self.terms.received.mono,
             started: None,
             started_mono: None,
             limits: self.job.limits,
@@ -214,8 +213,7 @@ impl<W: Workshop> Supervisor<W> {
     async fn opened(&mut self, opened: Opened<W>) {
         match opened {
             Ok(sandbox) => {
-                let (id, of) = (&self.job.id, &self.dispatcher);
-                self.context.shelf.put(id, of, sandbox.tail());
+                self.context.shelf.put(&self.job.id, sandbox.tail());
                 self.sandbox = Some(sandbox);
                 self.happen(Event::Opened).await;
             }
@@ -230,11 +228,11 @@ impl<W: Workshop> Supervisor<W> {
     pub(super) async fn happen(&mut self, event: Event) {
         let now = self.context.clock.now();
         let next = step(&self.terms, self.phase, event, now);
-        if next.phase.name() != self.phase.name() {
-            let name = next.phase.name();
+        let shown = next.phase.shown();
+        if shown != self.phase.shown() {
             let board = &self.context.board;
-            board.update(&self.job.id, |job| job.phase = name);
-            tracing::debug!(job.phase = name, "the job goes on");
+            board.update(&self.job.id, |job| job.phase = shown);
+            tracing::debug!(job.phase = shown.as_str(), "the job goes on");
         }
         self.phase = next.phase;
         for effect in next.effects {

@@ -286,6 +286,15 @@ fn a_start_that_was_not_heard_is_said_before_the_exit() {
 }
 
 #[test]
+fn a_start_that_is_said_twice_changes_nothing() {
+    let ending = ending(Cause::Cancelled, Some(exec(100)), 6_000);
+    for phase in [running(), ending] {
+        let step = next(phase, Event::Started(at(100).mono), 400);
+        assert_eq!(step, Step { phase, effects: vec![] });
+    }
+}
+
+#[test]
 fn what_does_not_belong_in_a_phase_is_refused_and_changes_nothing() {
     let ended = || gone(record(Outcome::Exited(0), EndedBy::Program, 300), "");
     let mono = at(1).mono;
@@ -298,9 +307,8 @@ fn what_does_not_belong_in_a_phase_is_refused_and_changes_nothing() {
                 [Phase::Ordered, unheard].contains(&phase)
             }
             Event::Gone(_) => {
-                !matches!(phase.name(), "admitted" | "ended")
-                    && phase != OPENING
-                    && phase != waiting(500, 1)
+                let without = [Phase::Admitted, OPENING, Phase::Ended];
+                !without.contains(&phase) && phase != waiting(500, 1)
             }
             Event::NotOpened(_) => [OPENING, Phase::Ended].contains(&phase),
             Event::Cancel | Event::Stop | Event::Tick(_) => true,

@@ -85,7 +85,7 @@ impl Stage {
         };
         ledger.admit(admission).unwrap();
         let card = card(&job, received, &slots);
-        context.board.enter(card.listed(), orders.clone());
+        context.board.enter(card.listed(), orders.clone()).unwrap();
         let supervisor = Supervisor::new(context.clone(), card, taken);
         context.tasks.spawn(supervisor.run());
         Self { context, workshop, slots, orders, frames, job }

@@ -63,6 +63,5 @@ async fn kept_output_can_be_asked_for_while_and_after_the_job_runs() {
     stage.story().await;
     let shelf = &stage.context.shelf;
     assert_eq!(shelf.last(&stage.job.id, 9).unwrap(), b"abcdef");
-    assert_eq!(shelf.dispatcher(&stage.job.id), Some(dispatcher("alice")));
     assert!(shelf.last(&job_id(0, 9), 9).is_err());
 }
