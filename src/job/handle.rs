@@ -2,7 +2,7 @@ use super::Standing;
 use super::board::{Board, NotRunning, Order};
 use super::probe::ProbeReport;
 use super::resend::Resender;
-use super::shelf::{LogsError, Shelf};
+use super::shelf::{KeptOutput, LogsError, Shelf};
 use super::view::JobsView;
 use crate::contract::{DispatcherId, JobId, Reason};
 use std::sync::Arc;
@@ -70,12 +70,30 @@ impl JobsHandle {
         told.map_err(|NotRunning| NotHere(id.clone()))
     }
 
-    /// The last bytes of a job's output, while that is kept.
+    /// The last bytes of a job's output, while that is kept. Reads a file.
     ///
     /// # Errors
     /// When it is not kept, or cannot be read.
-    pub fn logs(&self, id: &JobId, most: usize) -> Result<Vec<u8>, LogsError> {
+    pub fn logs(
+        &self,
+        id: &JobId,
+        most: usize,
+    ) -> Result<KeptOutput, LogsError> {
         self.shelf.last(id, most)
+    }
+
+    /// A job's output from an absolute offset on, while that is kept. Reads
+    /// a file.
+    ///
+    /// # Errors
+    /// When it is not kept, or cannot be read.
+    pub fn logs_from(
+        &self,
+        id: &JobId,
+        offset: u64,
+        most: usize,
+    ) -> Result<KeptOutput, LogsError> {
+        self.shelf.from(id, offset, most)
     }
 
     /// Whose job it is or was, while its output is kept.
