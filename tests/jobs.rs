@@ -305,7 +305,9 @@ async fn a_job_runs_from_its_request_to_its_acknowledged_exit() {
     let settled = view.wait_for(|view| view.ledger.settled == 1);
     drop(tokio::time::timeout(SOON, settled).await.expect("not settled"));
     let id = id.try_into().unwrap();
-    assert_eq!(node.jobs.logs(&id, 7).unwrap(), b"\"n\":1}\n");
+    let kept = node.jobs.logs(&id, 7).unwrap();
+    assert_eq!((kept.start, kept.end), (5, 12));
+    assert_eq!(kept.bytes, b"\"n\":1}\n");
     node.ends().await;
 }
 

@@ -3,7 +3,7 @@ use super::board::{Board, NotRunning, Order};
 use super::past::Past;
 use super::probe::ProbeReport;
 use super::resend::Resender;
-use super::shelf::{LogsError, Shelf};
+use super::shelf::{KeptOutput, LogsError, Shelf};
 use super::view::{EndedJob, JobsView};
 use crate::contract::{JobId, Reason};
 use crate::ledger::Ledger;
@@ -85,12 +85,30 @@ impl JobsHandle {
         past
     }
 
-    /// The last bytes of a job's output, while that is kept.
+    /// The last bytes of a job's output, while that is kept. Reads a file.
     ///
     /// # Errors
     /// When it is not kept, or cannot be read.
-    pub fn logs(&self, id: &JobId, most: usize) -> Result<Vec<u8>, LogsError> {
+    pub fn logs(
+        &self,
+        id: &JobId,
+        most: usize,
+    ) -> Result<KeptOutput, LogsError> {
         self.shelf.last(id, most)
+    }
+
+    /// A job's output from an absolute offset on, while that is kept. Reads
+    /// a file.
+    ///
+    /// # Errors
+    /// When it is not kept, or cannot be read.
+    pub fn logs_from(
+        &self,
+        id: &JobId,
+        offset: u64,
+        most: usize,
+    ) -> Result<KeptOutput, LogsError> {
+        self.shelf.from(id, offset, most)
     }
 
     /// Takes no more jobs, ends those that are here with reason `stopped`,

@@ -32,7 +32,7 @@ pub use handle::{JobsHandle, NotHere};
 pub use plan::{ArtifactPlan, ArtifactSource, Caps, ClassPlan, JobPlan};
 pub use probe::{ProbeReport, Promise};
 pub use sandbox::SandboxNames;
-pub use shelf::LogsError;
+pub use shelf::{KeptOutput, LogsError};
 pub use slots::Promised;
 pub use start::{Jobs, JobsParts};
 pub use view::{

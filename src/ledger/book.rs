@@ -23,7 +23,8 @@ const PRUNE_AGE_MS: u64 = 600_000;
 pub(super) struct Book {
     rows: BTreeMap<JobId, Row>,
     floor: Timestamp,
-    settled: usize,
+    /// Kept beside the rows: the status asks at every change of a job.
+    counts: Counts,
     unacknowledged_bytes: usize,
     /// Settled rows that still have their exit, in the order they settled.
     kept: VecDeque<JobId>,
@@ -35,7 +36,7 @@ impl Book {
         Self {
             rows: BTreeMap::new(),
             floor,
-            settled: 0,
+            counts: Counts::default(),
             unacknowledged_bytes: 0,
             kept: VecDeque::new(),
             kept_bytes: 0,
@@ -61,7 +62,6 @@ impl Book {
             state: RowState::Tombstone,
         };
         self.insert(id.clone(), row)?;
-        self.settled += 1;
         self.prune(now);
         Ok(())
     }
@@ -78,6 +78,7 @@ impl Book {
         if rows >= ROWS || bytes >= UNACKNOWLEDGED_BYTES {
             return Err(LedgerError::Full { rows, bytes });
         }
+        *self.counts.of(&row.state) += 1;
         self.rows.insert(id, row);
         Ok(())
     }
@@ -95,7 +96,7 @@ impl Book {
         match row.state {
             RowState::Held => {
                 self.unacknowledged_bytes += exit.payload.len();
-                row.state = RowState::Ended(exit);
+                turn(row, RowState::Ended(exit), &mut self.counts);
                 Ok(())
             }
             RowState::Ended(_)
@@ -137,11 +138,10 @@ impl Book {
             }
         };
         let bytes = exit.payload.len();
-        row.state = into(Some(exit));
+        turn(row, into(Some(exit)), &mut self.counts);
         self.unacknowledged_bytes -= bytes;
         self.kept_bytes += bytes;
         self.kept.push_back(id.clone());
-        self.settled += 1;
         self.drop_old_exits();
         self.prune(now);
         Ok(())
@@ -163,7 +163,7 @@ impl Book {
     /// Forgets the oldest settled rows beyond the bound, and raises the
     /// floor over each, so that none of their ids can be taken again.
     fn prune(&mut self, now: Now) {
-        while self.settled > SETTLED_ROWS {
+        while self.counts.done() > SETTLED_ROWS {
             let old = now.wall.0.saturating_sub(PRUNE_AGE_MS);
             let found = self
                 .rows
@@ -183,7 +183,7 @@ impl Book {
         while self.kept.front().is_some_and(|k| !self.rows.contains_key(k)) {
             self.kept.pop_front();
         }
-        self.settled -= 1;
+        *self.counts.of(&row.state) -= 1;
         self.floor = self.floor.max(Timestamp(id.made_ms()));
     }
 
@@ -198,18 +198,7 @@ impl Book {
     }
 
     pub(super) fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for row in self.rows.values() {
-            match row.state {
-                RowState::Held => counts.held += 1,
-                RowState::Ended(_) => counts.unacknowledged += 1,
-                RowState::Unacked(_) => counts.unacked += 1,
-                RowState::Settled(_) | RowState::Tombstone => {
-                    counts.settled += 1;
-                }
-            }
-        }
-        counts
+        self.counts
     }
 }
 
@@ -220,14 +209,15 @@ fn find<'a>(
     rows.get_mut(id).ok_or_else(|| LedgerError::Unknown(id.clone()))
 }
 
+/// Every change of a row's state, so that the counts go with it.
+fn turn(row: &mut Row, into: RowState, counts: &mut Counts) {
+    *counts.of(&row.state) -= 1;
+    *counts.of(&into) += 1;
+    row.state = into;
+}
+
 fn not_now(id: &JobId, state: &RowState, wanted: &'static str) -> LedgerError {
-    let state = match state {
-        RowState::Held => "held",
-        RowState::Ended(_) => "ended",
-        RowState::Settled(_) => "settled",
-        RowState::Unacked(_) => "given up",
-        RowState::Tombstone => "a tombstone",
-    };
+    let state = state.word();
     LedgerError::NotNow { id: id.clone(), state, wanted }
 }
 
@@ -262,6 +252,10 @@ mod tests {
         JobId::try_from(text).unwrap()
     }
 
+    fn bob() -> DispatcherId {
+        "bob".to_owned().try_into().unwrap()
+    }
+
     fn admission(id: &JobId) -> Admission {
         Admission {
             id: id.clone(),
@@ -286,6 +280,15 @@ mod tests {
         book.acknowledged(id, now).unwrap();
     }
 
+    /// What the counts must be, row by row.
+    fn counted(book: &Book) -> Counts {
+        let mut counts = Counts::default();
+        for row in book.rows.values() {
+            *counts.of(&row.state) += 1;
+        }
+        counts
+    }
+
     #[test]
     fn an_id_is_admitted_once() {
         let mut book = Book::new(Timestamp(START));
@@ -306,7 +309,6 @@ mod tests {
     fn an_exit_is_written_once_and_acknowledged_as_often_as_one_likes() {
         let mut book = Book::new(Timestamp(START));
         let job = id(1, 1);
-        let who: DispatcherId = "bob".to_owned().try_into().unwrap();
         book.admit(admission(&job)).unwrap();
         assert!(book.acknowledged(&job, at(1)).is_err());
         book.ended(&job, exit(9)).unwrap();
@@ -316,13 +318,12 @@ mod tests {
         book.acknowledged(&job, at(2)).unwrap();
         assert_eq!(book.unacknowledged(), vec![]);
         assert_eq!(book.lookup(&job).unwrap().state.exit(), Some(&exit(9)));
-        assert!(book.tombstone(&job, &who, at(2)).is_err());
+        assert!(book.tombstone(&job, &bob(), at(2)).is_err());
     }
 
     #[test]
     fn a_tombstone_refuses_its_id_for_good() {
-        let mut book = Book::new(Timestamp(START));
-        let who: DispatcherId = "bob".to_owned().try_into().unwrap();
+        let (mut book, who) = (Book::new(Timestamp(START)), bob());
         book.tombstone(&id(1, 1), &who, at(1)).unwrap();
         let refused = book.admit(admission(&id(1, 1)));
         assert_eq!(refused, Err(LedgerError::Known(id(1, 1))));
@@ -360,7 +361,8 @@ mod tests {
         assert_eq!(book.floor(), Timestamp(START), "all are too young");
         let later = at(PRUNE_AGE_MS + 20_000);
         settled(&mut book, &id(many + 6, 0), 1, later);
-        assert_eq!(book.settled, SETTLED_ROWS);
+        assert_eq!(book.counts.done(), SETTLED_ROWS);
+        assert_eq!(book.counts, counted(&book));
         assert_eq!(book.floor(), Timestamp(START + 6));
         assert!(book.lookup(&id(1, 0)).is_some());
         let again = book.admit(admission(&id(3, 3)));
@@ -369,18 +371,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_id_is_ever_admitted_twice(
-            asked in prop::collection::vec((1_u64..50, 0_u8..4), 1..200),
+        fn no_id_is_admitted_twice_and_every_row_is_counted(
+            asked in prop::collection::vec((1_u64..50, 0_u8..6), 1..200),
         ) {
             let mut book = Book::new(Timestamp(START));
             let mut taken = std::collections::BTreeSet::new();
             for (n, then) in asked {
                 let job = id(n, 0);
-                if book.admit(admission(&job)).is_ok() {
+                let new = match then {
+                    0 => book.tombstone(&job, &bob(), at(n)),
+                    1.. => book.admit(admission(&job)),
+                };
+                if new.is_ok() {
                     prop_assert!(taken.insert(n));
                 }
-                if then > 1 { drop(book.ended(&job, exit(1))); }
-                if then > 2 { drop(book.acknowledged(&job, at(n))); }
+                if then > 2 { drop(book.ended(&job, exit(1))); }
+                if then == 4 { drop(book.acknowledged(&job, at(n))); }
+                if then > 4 { drop(book.given_up(&job, at(n))); }
+                prop_assert_eq!(book.counts(), counted(&book));
             }
         }
     }

@@ -51,6 +51,17 @@ impl RowState {
         }
     }
 
+    /// For people.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Ended(_) => "ended",
+            Self::Settled(_) => "settled",
+            Self::Unacked(_) => "given up",
+            Self::Tombstone => "a tombstone",
+        }
+    }
+
     /// The exit, where there is one and it is still kept.
     pub fn exit(&self) -> Option<&StoredExit> {
         match self {
@@ -85,4 +96,22 @@ pub struct Counts {
     pub unacked: usize,
     /// Settled and still remembered, tombstones included.
     pub settled: usize,
+}
+
+impl Counts {
+    /// The count to which a row of this state belongs.
+    pub(super) fn of(&mut self, state: &RowState) -> &mut usize {
+        match state {
+            RowState::Held => &mut self.held,
+            RowState::Ended(_) => &mut self.unacknowledged,
+            RowState::Unacked(_) => &mut self.unacked,
+            RowState::Settled(_) | RowState::Tombstone => &mut self.settled,
+        }
+    }
+
+    /// Rows of which nothing more is owed to anyone: those that may be
+    /// forgotten.
+    pub(super) fn done(&self) -> usize {
+        self.settled + self.unacked
+    }
 }

@@ -1,5 +1,6 @@
 //! What the local socket is answered.
 
+use super::job_log::{JobLog, follow_log};
 use super::offers::OfferLog;
 use super::report::{ended, running};
 use super::senses::Senses;
@@ -9,20 +10,18 @@ use crate::job::JobsHandle;
 use futures::StreamExt as _;
 use futures::stream;
 use serde::Serialize;
-use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
+use tokio_util::task::TaskTracker;
 
 /// What `logs` shows of a job at most: a terminal's worth many times over.
 const TAIL_BYTES: usize = 1 << 20;
-
-/// How often a followed output is looked at again.
-const LOOK: Duration = Duration::from_millis(250);
 
 /// The daemon, as the local socket sees it.
 pub(crate) struct NodeBackend {
     senses: Senses,
     jobs: JobsHandle,
     offers: OfferLog,
+    tasks: TaskTracker,
 }
 
 impl NodeBackend {
@@ -30,8 +29,10 @@ impl NodeBackend {
         senses: &Senses,
         jobs: &JobsHandle,
         offers: OfferLog,
+        tasks: &TaskTracker,
     ) -> Self {
-        Self { senses: senses.clone(), jobs: jobs.clone(), offers }
+        let (senses, jobs) = (senses.clone(), jobs.clone());
+        Self { senses, jobs, offers, tasks: tasks.clone() }
     }
 }
 
@@ -80,21 +81,14 @@ impl Backend for NodeBackend {
         id: &JobId,
         follow: bool,
     ) -> Result<Documents, BackendError> {
-        let kept = self.jobs.logs(id, TAIL_BYTES);
-        let kept = kept.map_err(|_| not_here(id))?;
+        let log = JobLog::new(&self.jobs, id, &self.tasks);
+        let kept = log.last(TAIL_BYTES).await?;
+        let at = kept.end_of_bytes();
+        let first = stream::iter([Ok(Payload::from(kept.bytes))]);
         if !follow {
-            let whole = stream::iter([Ok(Payload::from(kept))]);
-            return Ok(whole.boxed());
+            return Ok(first.boxed());
         }
-        let (jobs, id) = (self.jobs.clone(), id.clone());
-        let first = stream::iter([Ok(Payload::from(kept.clone()))]);
-        let rest = stream::unfold((jobs, id, kept), |at| async move {
-            let (jobs, id, seen) = at;
-            let next = follow_on(&jobs, &id, &seen).await?;
-            let new = Payload::from(after(&seen, &next));
-            Some((Ok(new), (jobs, id, next)))
-        });
-        Ok(first.chain(rest).boxed())
+        Ok(first.chain(follow_log(log, at)).boxed())
     }
 
     async fn offers(&self) -> Result<Payload, BackendError> {
@@ -126,49 +120,5 @@ impl Backend for NodeBackend {
     async fn probe(&self) -> Result<(), BackendError> {
         self.jobs.probe_now();
         Ok(())
-    }
-}
-
-/// Waits until there is more output than was seen; `None` once the job is
-/// gone and nothing follows.
-async fn follow_on(
-    jobs: &JobsHandle,
-    id: &JobId,
-    seen: &[u8],
-) -> Option<Vec<u8>> {
-    loop {
-        let here = jobs.view().borrow().jobs.iter().any(|job| job.id == *id);
-        let now = jobs.logs(id, TAIL_BYTES).ok()?;
-        if now != seen {
-            return Some(now);
-        }
-        if !here {
-            return None;
-        }
-        tokio::time::sleep(LOOK).await;
-    }
-}
-
-/// What is new in a tail since it was seen: it grows at its end and, once it
-/// is full, loses its beginning.
-fn after(seen: &[u8], now: &[u8]) -> Vec<u8> {
-    if let Some(new) = now.strip_prefix(seen) {
-        return new.to_vec();
-    }
-    let starts = 0..=seen.len();
-    let kept = starts.map(|at| &seen[at..]).find(|it| now.starts_with(it));
-    now[kept.map_or(0, <[u8]>::len)..].to_vec()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::after;
-
-    #[test]
-    fn what_is_new_in_a_tail_is_told_once() {
-        assert_eq!(after(b"ab", b"abc"), b"c");
-        assert_eq!(after(b"", b"abc"), b"abc");
-        assert_eq!(after(b"abc", b"bcd"), b"d", "its beginning is lost");
-        assert_eq!(after(b"abc", b"xyz"), b"xyz", "all of it is new");
     }
 }

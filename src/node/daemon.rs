@@ -209,7 +209,8 @@ impl Parts {
             offers: voice.log.clone(),
         };
         self.tasks.spawn(answers.run(self.stop.clone()));
-        let backend = NodeBackend::new(&senses, &jobs, voice.log.clone());
+        let log = voice.log.clone();
+        let backend = NodeBackend::new(&senses, &jobs, log, &self.tasks);
         server.serve(Arc::new(backend), &self.tasks, self.stop.clone());
         jobs.set_standing(Standing::Open);
         let (tasks, stop) = (self.tasks, self.stop);

@@ -10,6 +10,7 @@ mod findings; // what ails the node
 mod glue; // what the rooms below tell each other
 mod identity; // the node's id, made once and kept
 mod init_binary; // PID 1 of the sandboxes, held to be static
+mod job_log; // a job's output, read and followed
 mod link_config; // `[nats]` as the link wants it
 mod logs; // the journal, or lines for people, or JSON
 mod offers; // offers on their way to the link, the last ones kept

@@ -2,6 +2,7 @@
 
 use super::{Look, Piece, Sandbox, Tail, Wish, Word, Workshop};
 use crate::init::{ExitRecord, Identity, Orders};
+use crate::job::shelf::KeptOutput;
 use crate::job::step::OpenFault;
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
@@ -191,8 +192,12 @@ impl Drop for FakeSandbox {
 struct FakeTail(Handle);
 
 impl Tail for FakeTail {
-    fn last(&mut self, most: usize) -> Result<Vec<u8>, String> {
-        let ring = self.0.inside().ring.clone();
-        Ok(ring[ring.len().saturating_sub(most)..].to_vec())
+    fn read(&mut self, from: u64, most: usize) -> Result<KeptOutput, String> {
+        let inside = self.0.inside();
+        let end = u64::try_from(inside.ring.len()).unwrap();
+        let start = from.max(inside.oldest).min(end);
+        let ring = &inside.ring[usize::try_from(start).unwrap()..];
+        let bytes = ring[..ring.len().min(most)].to_vec();
+        Ok(KeptOutput { start, bytes, end })
     }
 }

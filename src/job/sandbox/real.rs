@@ -3,9 +3,10 @@ use super::watch::PidWatch;
 use super::{Look, Piece, Sandbox, Tail, Word};
 use crate::contract::Bytes;
 use crate::engine::cgroup::Cgroup;
-use crate::engine::record::{Line, Record, RingReader};
+use crate::engine::record::{Line, Record, RingRead, RingReader};
 use crate::engine::{ContainerId, Engine, EngineError, SandboxId};
 use crate::init::{ExitRecord, FromInit, Identity, Orders, ToInit};
+use crate::job::shelf::KeptOutput;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
@@ -246,11 +247,12 @@ struct RealTail {
 }
 
 impl Tail for RealTail {
-    fn last(&mut self, most: usize) -> Result<Vec<u8>, String> {
-        let Some(stdout) = &mut self.stdout else { return Ok(Vec::new()) };
-        let said = |err: EngineError| err.to_string();
-        let end = stdout.read(0, 0).map_err(said)?.end;
-        let from = end.saturating_sub(most as u64);
-        Ok(stdout.read(from, most).map_err(said)?.bytes)
+    fn read(&mut self, from: u64, most: usize) -> Result<KeptOutput, String> {
+        let Some(stdout) = &mut self.stdout else {
+            return Ok(KeptOutput::default());
+        };
+        let read = stdout.read(from, most).map_err(|err| err.to_string())?;
+        let RingRead { start, bytes, end } = read;
+        Ok(KeptOutput { start, bytes, end })
     }
 }

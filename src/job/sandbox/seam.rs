@@ -1,6 +1,7 @@
 use super::Wish;
 use crate::contract::Bytes;
 use crate::init::{ExitRecord, Identity, Orders};
+use crate::job::shelf::KeptOutput;
 use crate::job::step::OpenFault;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -58,10 +59,10 @@ pub(crate) trait Sandbox: Send + 'static {
     fn tail(&self) -> Box<dyn Tail>;
 }
 
-/// The end of a job's output, kept beside or after its sandbox.
+/// A job's output, kept beside or after its sandbox.
 pub(crate) trait Tail: Send + 'static {
-    /// The last bytes of its output, `most` of them at most.
-    fn last(&mut self, most: usize) -> Result<Vec<u8>, String>;
+    /// At most `most` bytes from an absolute offset on.
+    fn read(&mut self, from: u64, most: usize) -> Result<KeptOutput, String>;
 }
 
 /// Something that happened in a sandbox.

@@ -57,11 +57,15 @@ async fn kept_output_can_be_asked_for_while_and_after_the_job_runs() {
     let sandbox = stage.running().await;
     sandbox.writes(b"abcdef").await;
     let shelf = &stage.context.shelf;
-    assert_eq!(shelf.last(&stage.job.id, 3).unwrap(), b"def");
+    let last = shelf.last(&stage.job.id, 3).unwrap();
+    assert_eq!((last.start, last.bytes, last.end), (3, b"def".to_vec(), 6));
     let ended = stage.record(Outcome::Exited(0), EndedBy::Program, 0);
     sandbox.ends(ended, b"").await;
     stage.story().await;
     let shelf = &stage.context.shelf;
-    assert_eq!(shelf.last(&stage.job.id, 9).unwrap(), b"abcdef");
+    let all = shelf.last(&stage.job.id, 9).unwrap();
+    assert_eq!((all.start, all.bytes, all.end), (0, b"abcdef".to_vec(), 6));
+    let some = shelf.from(&stage.job.id, 2, 2).unwrap();
+    assert_eq!((some.start, some.bytes, some.end), (2, b"cd".to_vec(), 6));
     assert!(shelf.last(&job_id(0, 9), 9).is_err());
 }
