@@ -19,6 +19,9 @@ const TELL: Duration = Duration::from_secs(1);
 const LAST_WORD: Duration = Duration::from_secs(5);
 /// One connection of PID 1 is waited for so long at a time.
 const ACCEPT: Duration = Duration::from_secs(3600);
+/// Pause after a connection that could not be taken, as where the daemon has
+/// no file left to open: PID 1 tries once a second too.
+const ACCEPT_AGAIN: Duration = Duration::from_secs(1);
 
 /// A record that goes from the disk with its last user.
 #[derive(Debug)]
@@ -87,7 +90,7 @@ pub(crate) struct RealSandbox<E> {
 /// What one wait in a sandbox ends with.
 enum Heard {
     Line(Option<FromInit>),
-    Connected(Result<Line, EngineError>),
+    Connected(Line),
     Dead,
     Late,
 }
@@ -107,7 +110,7 @@ impl<E> RealSandbox<E> {
                 Heard::Line(word)
             }
             () = self.watch.dead() => Heard::Dead,
-            line = accept(&record), if self.line.is_none() => {
+            line = connected(|| accept(&record)), if self.line.is_none() => {
                 Heard::Connected(line)
             }
             () = until(late), if late.is_some() => Heard::Late,
@@ -124,6 +127,22 @@ async fn line(line: &mut Option<Line>) -> Option<FromInit> {
 
 async fn accept(record: &KeptRecord) -> Result<Line, EngineError> {
     record.get()?.accept(ACCEPT).await
+}
+
+/// The next connection, however often taking it fails.
+async fn connected<T, F>(accept: impl Fn() -> F) -> T
+where
+    F: Future<Output = Result<T, EngineError>>,
+{
+    loop {
+        match accept().await {
+            Ok(line) => return line,
+            Err(err) => {
+                tracing::debug!(error = %err, "PID 1 is not connected");
+                tokio::time::sleep(ACCEPT_AGAIN).await;
+            }
+        }
+    }
 }
 
 async fn until(at: Option<Instant>) {
@@ -162,7 +181,7 @@ impl<E: Engine> Sandbox for RealSandbox<E> {
                 Heard::Line(Some(FromInit::Ready { .. })) => {}
                 // It may connect again, and its end is seen anyway.
                 Heard::Line(None) => self.line = None,
-                Heard::Connected(connected) => self.line = connected.ok(),
+                Heard::Connected(line) => self.line = Some(line),
                 Heard::Dead => return Word::Gone,
                 Heard::Late => {
                     self.exit_by = Some(Instant::now() + LAST_WORD);
@@ -252,5 +271,23 @@ impl Tail for RealTail {
         let end = stdout.read(0, 0).map_err(said)?.end;
         let from = end.saturating_sub(most as u64);
         Ok(stdout.read(from, most).map_err(said)?.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_cannot_be_taken_is_tried_once_a_second() {
+        let (tries, began) = (Cell::new(0), Instant::now());
+        let accept = async || {
+            tries.set(tries.get() + 1);
+            let full = || EngineError::NotAsAsked("no file left".to_owned());
+            if tries.get() < 4 { Err(full()) } else { Ok(tries.get()) }
+        };
+        assert_eq!(connected(accept).await, 4);
+        assert_eq!(began.elapsed(), ACCEPT_AGAIN * 3);
     }
 }
