@@ -6,6 +6,7 @@
 //! made, and the old is removed.
 #[cfg(test)]
 pub(crate) mod fake; // a sandbox of memory and channels
+mod kept; // goes with its last user
 mod launch; // what a job's sandbox is made of, and what PID 1 is told
 mod real; // one over a real engine
 mod remove; // what is left of sandboxes goes, however often that takes

@@ -1,10 +1,10 @@
-use super::remove::Remover;
+use super::kept::{Container, KeptRecord};
 use super::watch::PidWatch;
 use super::{Look, Piece, Sandbox, Tail, Word};
 use crate::contract::Bytes;
 use crate::engine::cgroup::Cgroup;
 use crate::engine::record::{Line, Record, RingReader};
-use crate::engine::{ContainerId, Engine, EngineError, SandboxId};
+use crate::engine::{ContainerId, Engine, EngineError};
 use crate::init::{ExitRecord, FromInit, Identity, Orders, ToInit};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -22,54 +22,6 @@ const ACCEPT: Duration = Duration::from_secs(3600);
 /// Pause after a connection that could not be taken, as where the daemon has
 /// no file left to open: PID 1 tries once a second too.
 const ACCEPT_AGAIN: Duration = Duration::from_secs(1);
-
-/// A record that goes from the disk with its last user.
-#[derive(Debug)]
-pub(super) struct KeptRecord {
-    record: Option<Record>,
-    sandbox: SandboxId,
-    remover: Remover,
-}
-
-impl KeptRecord {
-    pub(super) fn new(
-        record: Record,
-        sandbox: SandboxId,
-        remover: Remover,
-    ) -> Arc<Self> {
-        remover.keep(&sandbox);
-        Arc::new(Self { record: Some(record), sandbox, remover })
-    }
-
-    pub(super) fn get(&self) -> Result<&Record, EngineError> {
-        // Taken only when it is dropped.
-        let gone = || EngineError::NotAsAsked("its record is gone".to_owned());
-        self.record.as_ref().ok_or_else(gone)
-    }
-}
-
-impl Drop for KeptRecord {
-    fn drop(&mut self) {
-        let removed = self.record.take().map_or(Ok(()), Record::remove);
-        if let Err(err) = removed {
-            tracing::warn!(error = %err, "a record is left to the next sweep");
-        }
-        self.remover.forget(&self.sandbox);
-    }
-}
-
-/// A container, and whoever drops this has it removed.
-#[derive(Debug)]
-pub(super) struct Container {
-    pub(super) id: ContainerId,
-    pub(super) remover: Remover,
-}
-
-impl Drop for Container {
-    fn drop(&mut self) {
-        self.remover.remove(self.id.clone());
-    }
-}
 
 /// One sandbox over a real engine.
 pub(crate) struct RealSandbox<E> {
