@@ -137,6 +137,7 @@ impl<E: Engine> JobsParts<E> {
             records: plan.records.clone(),
             names: self.sandboxes.clone(),
             remover,
+            tasks: self.tasks.clone(),
         };
         Arc::new(Context {
             workshop,

@@ -2,6 +2,17 @@ use super::remove::Remover;
 use crate::engine::record::Record;
 use crate::engine::{ContainerId, EngineError, SandboxId};
 use std::sync::Arc;
+use tokio_util::task::TaskTracker;
+
+/// Does work on files where waiting for a disk delays nobody else. Given up,
+/// it is done to its end, and what it made is dropped.
+pub(super) async fn on_disk<T: Send + 'static>(
+    tasks: &TaskTracker,
+    work: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
+) -> Result<T, EngineError> {
+    let died = |_| EngineError::NotAsAsked("work on it was cut off".to_owned());
+    tasks.spawn_blocking(work).await.map_err(died)?
+}
 
 /// A record that goes from the disk with its last user.
 #[derive(Debug)]
@@ -12,13 +23,17 @@ pub(super) struct KeptRecord {
 }
 
 impl KeptRecord {
-    pub(super) fn new(
-        record: Record,
+    /// Has it made, which waits for the disk.
+    pub(super) fn make(
         sandbox: SandboxId,
         remover: Remover,
-    ) -> Arc<Self> {
+        make: impl FnOnce(&SandboxId) -> Result<Record, EngineError>,
+    ) -> Result<Arc<Self>, EngineError> {
+        // First, as a sweep would take a half-made one for nobody's.
         remover.keep(&sandbox);
-        Arc::new(Self { record: Some(record), sandbox, remover })
+        let mut kept = Self { record: None, sandbox, remover };
+        kept.record = Some(make(&kept.sandbox)?);
+        Ok(Arc::new(kept))
     }
 
     pub(super) fn get(&self) -> Result<&Record, EngineError> {

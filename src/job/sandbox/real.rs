@@ -1,4 +1,4 @@
-use super::kept::{Container, KeptRecord};
+use super::kept::{Container, KeptRecord, on_disk};
 use super::watch::PidWatch;
 use super::{Look, Piece, Sandbox, Tail, Word};
 use crate::contract::Bytes;
@@ -11,6 +11,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
 
 /// How long a cancel may take on its way to PID 1, which reads whenever it
 /// is not throttled: one that is will be killed from outside.
@@ -26,6 +27,7 @@ const ACCEPT_AGAIN: Duration = Duration::from_secs(1);
 /// One sandbox over a real engine.
 pub(crate) struct RealSandbox<E> {
     pub(super) engine: Arc<E>,
+    pub(super) tasks: TaskTracker,
     pub(super) id: ContainerId,
     pub(super) container: Option<Container>,
     pub(super) record: Arc<KeptRecord>,
@@ -111,7 +113,9 @@ impl<E: Engine> Sandbox for RealSandbox<E> {
         orders: Orders,
     ) -> Result<(), String> {
         let said = |err: EngineError| err.to_string();
-        self.record.get().and_then(|r| r.identify(&identity)).map_err(said)?;
+        let record = self.record.clone();
+        let identify = move || record.get()?.identify(&identity);
+        on_disk(&self.tasks, identify).await.map_err(said)?;
         let Some(line) = &mut self.line else {
             return Err("PID 1 is not connected".to_owned());
         };

@@ -1,4 +1,4 @@
-use super::kept::{Container, KeptRecord};
+use super::kept::{Container, KeptRecord, on_disk};
 use super::real::RealSandbox;
 use super::remove::Remover;
 use super::watch::PidWatch;
@@ -16,6 +16,7 @@ use crate::job::step::OpenFault;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::task::TaskTracker;
 
 /// PID 1 connects in a few milliseconds; a machine under full load takes
 /// some seconds.
@@ -35,6 +36,7 @@ pub(crate) struct EngineWorkshop<E> {
     pub(crate) records: PathBuf,
     pub(crate) names: SandboxNames,
     pub(crate) remover: Remover,
+    pub(crate) tasks: TaskTracker,
 }
 
 /// A sandbox that stands, and what was asked for.
@@ -61,7 +63,7 @@ impl<E: Engine> EngineWorkshop<E> {
     ) -> Result<Made<E>, EngineError> {
         let (image, cover) = self.image(wish).await?;
         let sandbox = (self.names)();
-        let record = self.record(wish, &sandbox)?;
+        let record = self.record(wish, sandbox.clone()).await?;
         let base = launch::Base {
             node: &self.node,
             sandbox,
@@ -82,6 +84,7 @@ impl<E: Engine> EngineWorkshop<E> {
         })?;
         let sandbox = RealSandbox {
             engine: self.engine.clone(),
+            tasks: self.tasks.clone(),
             cgroup: Cgroup::of(pid, &id)?,
             stdout: record.get()?.stdout(),
             id,
@@ -117,16 +120,21 @@ impl<E: Engine> EngineWorkshop<E> {
         Ok((image, cover))
     }
 
-    fn record(
+    async fn record(
         &self,
         wish: &Wish,
-        sandbox: &SandboxId,
+        sandbox: SandboxId,
     ) -> Result<Arc<KeptRecord>, EngineError> {
         let stderr = (!wish.artifact.stream_stderr).then_some(STDERR);
         let rings = RingSizes { stdout: wish.plan.caps.output, stderr };
-        let made = Record::create(&self.records, sandbox, wish.uid, rings)?;
+        let (root, uid) = (self.records.clone(), wish.uid);
         let remover = self.remover.clone();
-        Ok(KeptRecord::new(made, sandbox.clone(), remover))
+        let make = move || {
+            KeptRecord::make(sandbox, remover, |sandbox| {
+                Record::create(&root, sandbox, uid, rings)
+            })
+        };
+        on_disk(&self.tasks, make).await
     }
 
     async fn container(
@@ -211,7 +219,6 @@ mod tests {
     use crate::job::testing::plan;
     use tokio::time::Instant;
     use tokio_util::sync::CancellationToken;
-    use tokio_util::task::TaskTracker;
 
     const IMAGE: &str = "ovnode/function:1";
 
@@ -244,6 +251,7 @@ mod tests {
                 records: records.path().to_owned(),
                 names: Arc::new(|| SandboxId("sb_1".to_owned())),
                 remover,
+                tasks: TaskTracker::new(),
             };
             Self { engine, workshop, records }
         }
