@@ -215,7 +215,7 @@ mod tests {
     use super::*;
     use crate::contract::RuntimeClass;
     use crate::engine::fake::{Call, FakeEngine, Turn};
-    use crate::job::sandbox::RemoveTask;
+    use crate::job::sandbox::{Ours, RemoveTask};
     use crate::job::testing::plan;
     use tokio::time::Instant;
     use tokio_util::sync::CancellationToken;
@@ -237,10 +237,11 @@ mod tests {
             let (remover, removals) = Remover::new();
             let task = RemoveTask {
                 removals,
-                remover: remover.clone(),
-                engine: Arc::new(engine.clone()),
-                node: node.clone(),
-                records: records.path().to_owned(),
+                ours: Arc::new(Ours {
+                    engine: Arc::new(engine.clone()),
+                    node: node.clone(),
+                    records: records.path().to_owned(),
+                }),
                 stop: CancellationToken::new(),
             };
             TaskTracker::new().spawn(task.run());
