@@ -344,8 +344,11 @@ impl Engine for FakeEngine {
     }
 
     async fn remove(&self, id: &ContainerId) -> Result<(), EngineError> {
+        // By its id or by its name, as a real one.
         let removed = |world: &mut World| {
-            world.containers.remove(&id.0);
+            world.containers.retain(|key, one| {
+                *key != id.0 && one.spec.sandbox.container() != id.0
+            });
             Ok(())
         };
         self.turn(Call::Remove, removed).await

@@ -4,7 +4,9 @@ use super::desk::Desk;
 use super::handle::JobsHandle;
 use super::probe::ProbeTask;
 use super::resend::{ResendTask, Resender};
-use super::sandbox::{EngineWorkshop, RemoveTask, Remover, SandboxNames};
+use super::sandbox::{
+    EngineWorkshop, Ours, RemoveTask, Remover, SandboxNames, SweepTask,
+};
 use super::slots::Slots;
 use super::supervisor::Context;
 use super::view::Timed;
@@ -112,15 +114,20 @@ fn unproven(plan: &JobPlan) -> BTreeMap<RuntimeClass, Reason> {
 impl<E: Engine> JobsParts<E> {
     fn removing(&self, plan: &JobPlan) -> Remover {
         let (remover, removals) = Remover::new();
-        let task = RemoveTask {
-            removals,
-            remover: remover.clone(),
+        let ours = Arc::new(Ours {
             engine: self.engine.clone(),
             node: self.names.1.clone(),
             records: plan.records.clone(),
+        });
+        let sweep = SweepTask {
+            ours: ours.clone(),
+            remover: remover.clone(),
+            tasks: self.tasks.clone(),
             stop: self.stop.clone(),
         };
-        self.tasks.spawn(task.run());
+        self.tasks.spawn(sweep.run());
+        let remove = RemoveTask { removals, ours, stop: self.stop.clone() };
+        self.tasks.spawn(remove.run());
         remover
     }
 
@@ -147,6 +154,7 @@ impl<E: Engine> JobsParts<E> {
             records: plan.records.clone(),
             names: self.sandboxes.clone(),
             remover,
+            tasks: self.tasks.clone(),
         };
         Arc::new(Context {
             workshop,

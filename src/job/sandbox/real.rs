@@ -1,10 +1,10 @@
-use super::remove::Remover;
+use super::kept::{Container, KeptRecord, on_disk};
 use super::watch::PidWatch;
 use super::{Look, Piece, Sandbox, Tail, Word};
 use crate::contract::Bytes;
 use crate::engine::cgroup::Cgroup;
 use crate::engine::record::{Line, Record, RingRead, RingReader};
-use crate::engine::{ContainerId, Engine, EngineError, SandboxId};
+use crate::engine::{ContainerId, Engine, EngineError};
 use crate::init::{ExitRecord, FromInit, Identity, Orders, ToInit};
 use crate::job::shelf::KeptOutput;
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
 
 /// How long a cancel may take on its way to PID 1, which reads whenever it
 /// is not throttled: one that is will be killed from outside.
@@ -20,58 +21,14 @@ const TELL: Duration = Duration::from_secs(1);
 const LAST_WORD: Duration = Duration::from_secs(5);
 /// One connection of PID 1 is waited for so long at a time.
 const ACCEPT: Duration = Duration::from_secs(3600);
-
-/// A record that goes from the disk with its last user.
-#[derive(Debug)]
-pub(super) struct KeptRecord {
-    record: Option<Record>,
-    sandbox: SandboxId,
-    remover: Remover,
-}
-
-impl KeptRecord {
-    pub(super) fn new(
-        record: Record,
-        sandbox: SandboxId,
-        remover: Remover,
-    ) -> Arc<Self> {
-        remover.keep(&sandbox);
-        Arc::new(Self { record: Some(record), sandbox, remover })
-    }
-
-    pub(super) fn get(&self) -> Result<&Record, EngineError> {
-        // Taken only when it is dropped.
-        let gone = || EngineError::NotAsAsked("its record is gone".to_owned());
-        self.record.as_ref().ok_or_else(gone)
-    }
-}
-
-impl Drop for KeptRecord {
-    fn drop(&mut self) {
-        let removed = self.record.take().map_or(Ok(()), Record::remove);
-        if let Err(err) = removed {
-            tracing::warn!(error = %err, "a record is left to the next sweep");
-        }
-        self.remover.forget(&self.sandbox);
-    }
-}
-
-/// A container, and whoever drops this has it removed.
-#[derive(Debug)]
-pub(super) struct Container {
-    pub(super) id: ContainerId,
-    pub(super) remover: Remover,
-}
-
-impl Drop for Container {
-    fn drop(&mut self) {
-        self.remover.remove(self.id.clone());
-    }
-}
+/// Pause after a connection that could not be taken, as where the daemon has
+/// no file left to open: PID 1 tries once a second too.
+const ACCEPT_AGAIN: Duration = Duration::from_secs(1);
 
 /// One sandbox over a real engine.
 pub(crate) struct RealSandbox<E> {
     pub(super) engine: Arc<E>,
+    pub(super) tasks: TaskTracker,
     pub(super) id: ContainerId,
     pub(super) container: Option<Container>,
     pub(super) record: Arc<KeptRecord>,
@@ -88,7 +45,7 @@ pub(crate) struct RealSandbox<E> {
 /// What one wait in a sandbox ends with.
 enum Heard {
     Line(Option<FromInit>),
-    Connected(Result<Line, EngineError>),
+    Connected(Line),
     Dead,
     Late,
 }
@@ -108,7 +65,7 @@ impl<E> RealSandbox<E> {
                 Heard::Line(word)
             }
             () = self.watch.dead() => Heard::Dead,
-            line = accept(&record), if self.line.is_none() => {
+            line = connected(|| accept(&record)), if self.line.is_none() => {
                 Heard::Connected(line)
             }
             () = until(late), if late.is_some() => Heard::Late,
@@ -127,6 +84,22 @@ async fn accept(record: &KeptRecord) -> Result<Line, EngineError> {
     record.get()?.accept(ACCEPT).await
 }
 
+/// The next connection, however often taking it fails.
+async fn connected<T, F>(accept: impl Fn() -> F) -> T
+where
+    F: Future<Output = Result<T, EngineError>>,
+{
+    loop {
+        match accept().await {
+            Ok(line) => return line,
+            Err(err) => {
+                tracing::debug!(error = %err, "PID 1 is not connected");
+                tokio::time::sleep(ACCEPT_AGAIN).await;
+            }
+        }
+    }
+}
+
 async fn until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
@@ -141,7 +114,9 @@ impl<E: Engine> Sandbox for RealSandbox<E> {
         orders: Orders,
     ) -> Result<(), String> {
         let said = |err: EngineError| err.to_string();
-        self.record.get().and_then(|r| r.identify(&identity)).map_err(said)?;
+        let record = self.record.clone();
+        let identify = move || record.get()?.identify(&identity);
+        on_disk(&self.tasks, identify).await.map_err(said)?;
         let Some(line) = &mut self.line else {
             return Err("PID 1 is not connected".to_owned());
         };
@@ -163,7 +138,7 @@ impl<E: Engine> Sandbox for RealSandbox<E> {
                 Heard::Line(Some(FromInit::Ready { .. })) => {}
                 // It may connect again, and its end is seen anyway.
                 Heard::Line(None) => self.line = None,
-                Heard::Connected(connected) => self.line = connected.ok(),
+                Heard::Connected(line) => self.line = Some(line),
                 Heard::Dead => return Word::Gone,
                 Heard::Late => {
                     self.exit_by = Some(Instant::now() + LAST_WORD);
@@ -254,5 +229,23 @@ impl Tail for RealTail {
         let read = stdout.read(from, most).map_err(|err| err.to_string())?;
         let RingRead { start, bytes, end } = read;
         Ok(KeptOutput { start, bytes, end })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_cannot_be_taken_is_tried_once_a_second() {
+        let (tries, began) = (Cell::new(0), Instant::now());
+        let accept = async || {
+            tries.set(tries.get() + 1);
+            let full = || EngineError::NotAsAsked("no file left".to_owned());
+            if tries.get() < 4 { Err(full()) } else { Ok(tries.get()) }
+        };
+        assert_eq!(connected(accept).await, 4);
+        assert_eq!(began.elapsed(), ACCEPT_AGAIN * 3);
     }
 }

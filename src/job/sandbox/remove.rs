@@ -1,9 +1,7 @@
-use crate::contract::NodeId;
-use crate::engine::record::Record;
-use crate::engine::{ContainerId, Engine, OwnContainer, SandboxId};
-use crate::init::names;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use super::sweep::Ours;
+use crate::engine::{ContainerId, Engine, EngineError, SandboxId};
+use futures::stream::{self, FuturesUnordered, StreamExt};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -13,15 +11,13 @@ use tokio_util::sync::CancellationToken;
 /// Containers that wait to be removed: one that finds the queue full is found
 /// by the next sweep.
 const QUEUE: usize = 1024;
+/// Removals at once: one that an engine hangs in must not hold up all others,
+/// and an engine under load is not helped by dozens.
+const AT_ONCE: usize = 4;
 /// Pause after a removal that failed, doubled each time.
 const AGAIN: Duration = Duration::from_secs(1);
 /// The longest such pause.
 const AGAIN_MOST: Duration = Duration::from_secs(60);
-/// How often what belongs to no job is looked for.
-const SWEEP: Duration = Duration::from_secs(600);
-/// What is younger is left alone: an engine may still be making it for a call
-/// of ours that was given up.
-const GRACE: Duration = Duration::from_secs(60);
 /// What the end of the daemon waits for removals, at most: less than it
 /// waits for its tasks.
 const LAST: Duration = Duration::from_secs(3);
@@ -59,7 +55,7 @@ impl Remover {
         self.known().remove(sandbox);
     }
 
-    fn is_known(&self, sandbox: &SandboxId) -> bool {
+    pub(super) fn is_known(&self, sandbox: &SandboxId) -> bool {
         self.known().contains(sandbox)
     }
 
@@ -74,153 +70,131 @@ pub(crate) struct Removals(mpsc::Receiver<ContainerId>);
 /// The task behind a [`Remover`].
 pub(crate) struct RemoveTask<E> {
     pub(crate) removals: Removals,
-    pub(crate) remover: Remover,
-    pub(crate) engine: Arc<E>,
-    pub(crate) node: NodeId,
-    pub(crate) records: PathBuf,
+    pub(crate) ours: Arc<Ours<E>>,
     pub(crate) stop: CancellationToken,
 }
 
-/// When to try again, after which pause.
-type Failed = BTreeMap<Instant, (ContainerId, Duration)>;
+/// A container to be removed, and the pause if that fails.
+type Due = (ContainerId, Duration);
+
+/// What a task that removes meets.
+enum Input {
+    Stop,
+    Asked(ContainerId),
+    /// What became of a removal.
+    Done(Due, Result<(), EngineError>),
+    /// It is time to try again what failed.
+    Again,
+}
 
 impl<E: Engine> RemoveTask<E> {
     pub(crate) async fn run(mut self) {
-        let mut failed = Failed::new();
-        // The first sweep waits too: what is found then is not just being
-        // made, and an engine that starts with us has settled.
-        let mut sweep_at = Instant::now() + GRACE;
+        let engine = self.ours.engine.clone();
+        let remove = async |due: Due| {
+            let done = engine.remove(&due.0).await;
+            (due, done)
+        };
+        let mut busy = FuturesUnordered::new();
+        let (mut ready, mut failed) = (VecDeque::new(), Failed::default());
         loop {
-            let retry = failed.keys().next().copied().unwrap_or(sweep_at);
-            let asked = tokio::select! {
-                () = self.stop.cancelled() => return self.finish().await,
-                asked = self.removals.0.recv() => asked,
-                () = tokio::time::sleep_until(retry.min(sweep_at)) => None,
-            };
-            let now = Instant::now();
-            if let Some(container) = asked {
-                self.remove(container, AGAIN, &mut failed).await;
-            }
-            while let Some(due) = failed.first_entry()
-                && *due.key() <= now
+            ready.extend(failed.due());
+            while busy.len() < AT_ONCE
+                && let Some(due) = ready.pop_front()
             {
-                let (container, pause) = due.remove();
-                self.remove(container, pause, &mut failed).await;
+                busy.push(remove(due));
             }
-            if now >= sweep_at {
-                self.sweep().await;
-                sweep_at = Instant::now() + SWEEP;
+            // Where nothing failed, there is nothing to be found then.
+            let again = failed.next().unwrap_or(Instant::now() + AGAIN_MOST);
+            let input = tokio::select! {
+                () = self.stop.cancelled() => Input::Stop,
+                Some((due, done)) = busy.next() => Input::Done(due, done),
+                // The others wait in the queue, which has an end.
+                Some(asked) = self.removals.0.recv(), if ready.is_empty() => {
+                    Input::Asked(asked)
+                }
+                () = tokio::time::sleep_until(again) => Input::Again,
+            };
+            match input {
+                Input::Stop => break,
+                Input::Asked(container) => ready.push_back((container, AGAIN)),
+                Input::Done(_, Ok(())) | Input::Again => {}
+                Input::Done(due, Err(err)) => failed.put(due, &err),
             }
         }
+        drop(busy);
+        self.finish().await;
     }
 
     /// The daemon ends: what was made here goes, in whoever's hands it is.
     /// What an engine does not do in that time is for the next start's sweep.
-    async fn finish(mut self) {
+    async fn finish(&mut self) {
         if tokio::time::timeout(LAST, self.remove_all()).await.is_err() {
             tracing::warn!("containers are left to the next start");
         }
     }
 
     async fn remove_all(&mut self) {
-        let mut failed = Failed::new();
         // Whoever ends with us hands over in its last moments.
-        while let Ok(Some(container)) =
-            tokio::time::timeout(IDLE, self.removals.0.recv()).await
-        {
-            self.remove(container, AGAIN, &mut failed).await;
-        }
-        // Nobody hands over what was being made when he was cut off.
-        let own = self.engine.own(&self.node).await.unwrap_or_default();
-        for found in own {
-            if self.is_of_these_records(&found).await {
-                self.remove(found.id, AGAIN, &mut failed).await;
+        let handed = stream::unfold(&mut self.removals.0, async |queue| {
+            let next = tokio::time::timeout(IDLE, queue.recv()).await;
+            Some((next.ok()??, queue))
+        });
+        let ours = &self.ours;
+        let remove = async |container| {
+            if let Err(err) = ours.engine.remove(&container).await {
+                left(&container, &err);
             }
-        }
+        };
+        // Nobody hands over what was being made when he was cut off.
+        let own = stream::once(ours.engine.own(&ours.node));
+        let own = own.flat_map(|own| stream::iter(own.unwrap_or_default()));
+        let own = own.filter_map(async |found| {
+            ours.are_its_records(&found).await.then_some(found.id)
+        });
+        handed.chain(own).for_each_concurrent(AT_ONCE, remove).await;
     }
+}
 
-    /// Whether a container with this node's label was made over our records:
-    /// another daemon under our id, over a copy of our state, has its own.
-    async fn is_of_these_records(&self, found: &OwnContainer) -> bool {
-        let record = self.records.join(&found.sandbox.0);
-        let mount =
-            format!("mount={} bind {} ", names::MOUNT, record.display());
-        let seen = self.engine.inspect(&found.id).await;
-        matches!(seen, Ok(Some(seen))
-            if seen.applied.iter().any(|line| line.starts_with(&mount)))
-    }
+/// Removals that failed, by when they are tried again.
+#[derive(Default)]
+struct Failed(BTreeMap<Instant, Due>);
 
-    async fn remove(
-        &self,
-        container: ContainerId,
-        pause: Duration,
-        failed: &mut Failed,
-    ) {
-        let Err(err) = self.engine.remove(&container).await else { return };
-        tracing::warn!(
-            container.id = %container.0, error = %err,
-            "a container is not removed yet",
-        );
+impl Failed {
+    fn put(&mut self, (container, pause): Due, err: &EngineError) {
+        left(&container, err);
         // Far less than a nanosecond's chance to meet another one's moment.
         let mut at = Instant::now() + pause;
-        while failed.contains_key(&at) {
+        while self.0.contains_key(&at) {
             at += Duration::from_nanos(1);
         }
         let next = pause.saturating_mul(2).min(AGAIN_MOST);
-        failed.insert(at, (container, next));
+        self.0.insert(at, (container, next));
     }
 
-    /// Finds what carries this node's label and belongs to no job: an earlier
-    /// daemon's, or one that came into being after we gave it up. Containers
-    /// of others carry another label or none, and are never seen here.
-    async fn sweep(&self) {
-        let own = match self.engine.own(&self.node).await {
-            Ok(own) => own,
-            Err(err) => {
-                tracing::warn!(error = %err, "no sweep: the engine is away");
-                return;
-            }
-        };
-        let mut left = BTreeSet::new();
-        for found in own {
-            left.insert(found.sandbox.clone());
-            if !self.remover.is_known(&found.sandbox)
-                && self.is_of_these_records(&found).await
-            {
-                tracing::warn!(
-                    container.id = %found.id.0, running = found.running,
-                    "a container of no job is removed",
-                );
-                self.remover.remove(found.id);
-            }
-        }
-        self.sweep_records(&left);
+    fn next(&self) -> Option<Instant> {
+        self.0.keys().next().copied()
     }
 
-    /// Records go after their containers.
-    fn sweep_records(&self, left: &BTreeSet<SandboxId>) {
-        let found = Record::list(&self.records).unwrap_or_else(|err| {
-            tracing::warn!(error = %err, "records are not swept");
-            Vec::new()
-        });
-        for sandbox in found {
-            if left.contains(&sandbox) || self.remover.is_known(&sandbox) {
-                continue;
-            }
-            let opened = Record::open(&self.records, &sandbox);
-            let removed =
-                opened.and_then(|found| found.map_or(Ok(()), Record::remove));
-            if let Err(err) = removed {
-                tracing::warn!(error = %err, "a record is not removed yet");
-            }
-        }
+    fn due(&mut self) -> Vec<Due> {
+        let now = Instant::now();
+        let due = self.0.extract_if(..=now, |_, _| true);
+        due.map(|(_, due)| due).collect()
     }
+}
+
+fn left(container: &ContainerId, err: &EngineError) {
+    tracing::warn!(
+        container.id = %container.0, error = %err,
+        "a container is not removed yet",
+    );
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::fake::FakeEngine;
+    use crate::contract::NodeId;
+    use crate::engine::fake::{Call, FakeEngine, Turn};
+    use crate::job::sandbox::SweepTask;
     use crate::job::sandbox::launch::tests::spec_at;
     use tokio_util::task::TaskTracker;
 
@@ -228,21 +202,26 @@ mod tests {
         "node_1".to_owned().try_into().unwrap()
     }
 
-    /// A task over an engine and these records, and what ends it.
+    /// Both tasks over an engine and these records, and what ends them.
     fn started(
         engine: &FakeEngine,
         records: &str,
     ) -> (Remover, TaskTracker, CancellationToken) {
         let (remover, removals) = Remover::new();
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let task = RemoveTask {
-            removals,
-            remover: remover.clone(),
+        let ours = Arc::new(Ours {
             engine: Arc::new(engine.clone()),
             node: node(),
             records: records.into(),
+        });
+        let sweep = SweepTask {
+            ours: ours.clone(),
+            remover: remover.clone(),
+            tasks: tasks.clone(),
             stop: stop.clone(),
         };
+        tasks.spawn(sweep.run());
+        let task = RemoveTask { removals, ours, stop: stop.clone() };
         tasks.spawn(task.run());
         tasks.close();
         (remover, tasks, stop)
@@ -264,26 +243,79 @@ mod tests {
         engine
     }
 
+    fn remove(remover: &Remover, sandbox: &str) {
+        let name = SandboxId(sandbox.to_owned()).container();
+        remover.remove(ContainerId(name));
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_removal_that_hangs_holds_up_no_other() {
+        let made = [("/mine", "sb_1"), ("/mine", "sb_2"), ("/mine", "sb_3")];
+        let engine = engine_with(&made).await;
+        let (remover, _tasks, _stop) = started(&engine, "/mine");
+        engine.next(Call::Remove, Turn::Late(SECOND * 50));
+        for (_, sandbox) in made {
+            remove(&remover, sandbox);
+        }
+        tokio::time::sleep(SECOND).await;
+        assert_eq!(left(&engine).await, ["sb_1"]);
+        tokio::time::sleep(SECOND * 50).await;
+        assert!(left(&engine).await.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_removal_that_fails_is_tried_again() {
+        let engine = engine_with(&[("/mine", "sb_1")]).await;
+        let (remover, _tasks, _stop) = started(&engine, "/mine");
+        for _ in 0..2 {
+            engine.next(Call::Remove, Turn::Away);
+        }
+        remove(&remover, "sb_1");
+        tokio::time::sleep(AGAIN * 2).await;
+        assert_eq!(left(&engine).await, ["sb_1"], "the second failed too");
+        tokio::time::sleep(AGAIN * 2).await;
+        assert!(left(&engine).await.is_empty());
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_sweep_takes_what_is_nobodys_and_was_made_over_these_records() {
         let made = [("/mine", "sb_1"), ("/mine", "sb_2"), ("/other", "sb_3")];
         let engine = engine_with(&made).await;
         let (remover, _tasks, _stop) = started(&engine, "/mine");
         remover.keep(&SandboxId("sb_1".to_owned()));
-        tokio::time::sleep(GRACE - Duration::from_secs(1)).await;
+        tokio::time::sleep(SECOND * 59).await;
         assert_eq!(left(&engine).await.len(), 3, "it is too early to know");
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        tokio::time::sleep(SECOND * 2).await;
         assert_eq!(left(&engine).await, ["sb_1", "sb_3"]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_end_of_a_daemon_leaves_no_container_of_its_own() {
-        let engine =
-            engine_with(&[("/mine", "sb_1"), ("/other", "sb_2")]).await;
+        let made = [("/mine", "sb_1"), ("/mine", "sb_2"), ("/other", "sb_3")];
+        let engine = engine_with(&made).await;
         let (remover, tasks, stop) = started(&engine, "/mine");
         remover.keep(&SandboxId("sb_1".to_owned()));
+        remove(&remover, "sb_2");
         stop.cancel();
         tasks.wait().await;
-        assert_eq!(left(&engine).await, ["sb_2"]);
+        assert_eq!(left(&engine).await, ["sb_3"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_of_a_daemon_does_not_wait_for_an_engine_that_hangs() {
+        let made = [("/mine", "sb_1"), ("/mine", "sb_2")];
+        let engine = engine_with(&made).await;
+        let (remover, tasks, stop) = started(&engine, "/mine");
+        for _ in 0..2 {
+            engine.next(Call::Remove, Turn::Late(SECOND * 50));
+        }
+        remove(&remover, "sb_1");
+        let began = Instant::now();
+        stop.cancel();
+        tasks.wait().await;
+        assert_eq!(began.elapsed(), LAST);
+        assert_eq!(left(&engine).await, ["sb_1"]);
     }
 }

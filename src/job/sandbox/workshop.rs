@@ -1,4 +1,5 @@
-use super::real::{Container, KeptRecord, RealSandbox};
+use super::kept::{Container, KeptRecord, on_disk};
+use super::real::RealSandbox;
 use super::remove::Remover;
 use super::watch::PidWatch;
 use super::{Wish, Workshop, launch};
@@ -15,6 +16,7 @@ use crate::job::step::OpenFault;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::task::TaskTracker;
 
 /// PID 1 connects in a few milliseconds; a machine under full load takes
 /// some seconds.
@@ -34,6 +36,7 @@ pub(crate) struct EngineWorkshop<E> {
     pub(crate) records: PathBuf,
     pub(crate) names: SandboxNames,
     pub(crate) remover: Remover,
+    pub(crate) tasks: TaskTracker,
 }
 
 /// A sandbox that stands, and what was asked for.
@@ -60,7 +63,7 @@ impl<E: Engine> EngineWorkshop<E> {
     ) -> Result<Made<E>, EngineError> {
         let (image, cover) = self.image(wish).await?;
         let sandbox = (self.names)();
-        let record = self.record(wish, &sandbox)?;
+        let record = self.record(wish, sandbox.clone()).await?;
         let base = launch::Base {
             node: &self.node,
             sandbox,
@@ -70,23 +73,24 @@ impl<E: Engine> EngineWorkshop<E> {
             covers: cover,
         };
         let spec = launch::spec(wish, base, seccomp_strict());
-        let container = self.container(&spec).await?;
-        let id = container.id.clone();
+        let (id, container) = self.container(&spec).await?;
         self.engine.start(&id).await?;
-        let (line, pid) =
-            tokio::join!(stand(record.get()?), self.checked(&spec, &id));
-        let pid = pid?;
+        // PID 1 connects meanwhile. What it has to say is not waited for in
+        // a sandbox that will not be used.
+        let pid = self.checked(&spec, &id).await?;
+        let line = stand(record.get()?).await?;
         let watch = PidWatch::of(pid).map_err(|err| {
             EngineError::NotAsAsked(format!("its PID 1 is gone: {err}"))
         })?;
         let sandbox = RealSandbox {
             engine: self.engine.clone(),
+            tasks: self.tasks.clone(),
             cgroup: Cgroup::of(pid, &id)?,
             stdout: record.get()?.stdout(),
             id,
             container: Some(container),
             record,
-            line: Some(line?),
+            line: Some(line),
             watch,
             env: allowed_env(&image),
             result: wish.plan.caps.result,
@@ -116,32 +120,39 @@ impl<E: Engine> EngineWorkshop<E> {
         Ok((image, cover))
     }
 
-    fn record(
+    async fn record(
         &self,
         wish: &Wish,
-        sandbox: &SandboxId,
+        sandbox: SandboxId,
     ) -> Result<Arc<KeptRecord>, EngineError> {
         let stderr = (!wish.artifact.stream_stderr).then_some(STDERR);
         let rings = RingSizes { stdout: wish.plan.caps.output, stderr };
-        let made = Record::create(&self.records, sandbox, wish.uid, rings)?;
+        let (root, uid) = (self.records.clone(), wish.uid);
         let remover = self.remover.clone();
-        Ok(KeptRecord::new(made, sandbox.clone(), remover))
+        let make = move || {
+            KeptRecord::make(sandbox, remover, |sandbox| {
+                Record::create(&root, sandbox, uid, rings)
+            })
+        };
+        on_disk(&self.tasks, make).await
     }
 
     async fn container(
         &self,
         spec: &LaunchSpec,
-    ) -> Result<Container, EngineError> {
-        let remover = self.remover.clone();
+    ) -> Result<(ContainerId, Container), EngineError> {
+        let mut container = Container::of(&spec.sandbox, self.remover.clone());
         match self.engine.create(spec).await {
-            Ok(id) => Ok(Container { id, remover }),
-            Err(err @ EngineError::Away { .. }) => {
-                // It may have been made all the same: its name is known.
-                remover.remove(ContainerId(spec.sandbox.container()));
+            Ok(id) => {
+                container.made(&id);
+                Ok((id, container))
+            }
+            // It may have been made all the same.
+            Err(err @ EngineError::Away { .. }) => Err(err),
+            Err(err) => {
+                container.not_made();
                 Err(err)
             }
-            // Nothing of ours was made, whatever else has that name.
-            Err(err) => Err(err),
         }
     }
 
@@ -197,4 +208,117 @@ pub(crate) fn fault(err: EngineError) -> OpenFault {
 pub(crate) fn chain(err: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(err.source(), |err| err.source());
     causes.fold(err.to_string(), |said, cause| format!("{said}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::RuntimeClass;
+    use crate::engine::fake::{Call, FakeEngine, Turn};
+    use crate::job::sandbox::{Ours, RemoveTask};
+    use crate::job::testing::plan;
+    use tokio::time::Instant;
+    use tokio_util::sync::CancellationToken;
+
+    const IMAGE: &str = "ovnode/function:1";
+
+    /// A workshop over an engine, its remover at work.
+    struct Stage {
+        engine: FakeEngine,
+        workshop: EngineWorkshop<FakeEngine>,
+        records: tempfile::TempDir,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let engine = FakeEngine::with_image(IMAGE);
+            let records = tempfile::tempdir().unwrap();
+            let node: NodeId = "node_1".to_owned().try_into().unwrap();
+            let (remover, removals) = Remover::new();
+            let task = RemoveTask {
+                removals,
+                ours: Arc::new(Ours {
+                    engine: Arc::new(engine.clone()),
+                    node: node.clone(),
+                    records: records.path().to_owned(),
+                }),
+                stop: CancellationToken::new(),
+            };
+            TaskTracker::new().spawn(task.run());
+            let workshop = EngineWorkshop {
+                engine: Arc::new(engine.clone()),
+                node,
+                init: "/init".into(),
+                records: records.path().to_owned(),
+                names: Arc::new(|| SandboxId("sb_1".to_owned())),
+                remover,
+                tasks: TaskTracker::new(),
+            };
+            Self { engine, workshop, records }
+        }
+
+        async fn makes(&self) -> Result<Made<FakeEngine>, EngineError> {
+            let plan = plan(1);
+            let class = RuntimeClass::Function;
+            let mut wish = Wish {
+                class,
+                plan: plan.classes[&class].clone(),
+                artifact: plan.artifacts[0].clone(),
+                uid: 20_000,
+                memory: Bytes::mib(64),
+            };
+            wish.plan.caps.output = Bytes::kib(64);
+            wish.artifact.source = ArtifactSource::Image(IMAGE.to_owned());
+            self.workshop.make(&wish).await
+        }
+
+        /// Neither a container nor a record, without waiting for the end.
+        async fn nothing_is_left(&self) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            let sandbox = SandboxId("sb_1".to_owned());
+            assert_eq!(self.engine.container(&sandbox), None);
+            let records = self.records.path().read_dir().unwrap();
+            assert_eq!(records.count(), 0);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sandbox_that_is_not_as_asked_is_not_waited_for() {
+        let (stage, began) = (Stage::new(), Instant::now());
+        stage.engine.shows_instead("user", "user=somebody");
+        let refused = stage.makes().await.map(|_| ()).unwrap_err();
+        assert!(matches!(refused, EngineError::NotAsAsked(_)), "{refused}");
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        stage.nothing_is_left().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_container_that_may_have_been_made_is_removed_by_its_name() {
+        let stage = Stage::new();
+        stage.engine.next(Call::Create, Turn::Lost);
+        assert!(stage.makes().await.is_err());
+        stage.nothing_is_left().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_making_that_is_given_up_leaves_nothing() {
+        let stage = Stage::new();
+        let hangs = Duration::from_secs(3600);
+        stage.engine.next(Call::Create, Turn::Late(hangs));
+        let making = stage.makes();
+        let second = Duration::from_secs(1);
+        assert!(tokio::time::timeout(second, making).await.is_err());
+        stage.nothing_is_left().await;
+        assert_eq!(stage.engine.calls().last(), Some(&Call::Remove));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_name_that_another_has_is_left_to_it() {
+        let stage = Stage::new();
+        let taken = Turn::Refused(409, "the name is in use".to_owned());
+        stage.engine.next(Call::Create, taken);
+        assert!(stage.makes().await.is_err());
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        assert_eq!(stage.engine.calls().last(), Some(&Call::Create));
+    }
 }
