@@ -9,9 +9,9 @@
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use ovnode::contract::{Clock, Now, RuntimeClass, Timestamp, Token};
+use ovnode::contract::{Clock, Exit, Now, RuntimeClass, Timestamp, Token};
 use ovnode::link::client::{
-    Dispatcher, DispatcherConfig, ExitView, OfferNews, OfferSeen, Run, Sent,
+    Dispatcher, DispatcherConfig, OfferNews, OfferSeen, Run, Sent,
 };
 use ovnode::link::{LinkAuth, LinkTls};
 use serde_json::{Map, Value, json};
@@ -119,10 +119,7 @@ async fn connect(args: &Args) -> Result<Dispatcher> {
 }
 
 /// Goes from offer to offer until one node takes the job.
-async fn dispatch(
-    dispatcher: &Dispatcher,
-    wanted: &Wanted,
-) -> Result<ExitView> {
+async fn dispatch(dispatcher: &Dispatcher, wanted: &Wanted) -> Result<Exit> {
     let mut offers = dispatcher.offers().await?;
     let until = Instant::now() + FIND;
     loop {
@@ -198,12 +195,12 @@ fn job(wanted: &Wanted) -> Value {
 
 /// Sends the job and follows it to its end; `None` when the node did not run
 /// it, so that another may.
-async fn attempt(mut run: Run) -> Result<Option<ExitView>> {
+async fn attempt(mut run: Run) -> Result<Option<Exit>> {
     let exit = match send(&run).await? {
         Sent::Taken => follow(&mut run).await?,
-        Sent::Ended(exit) => {
-            println!("exit {}", String::from_utf8_lossy(&exit));
-            serde_json::from_slice(&exit)?
+        Sent::Ended(seen) => {
+            println!("exit {}", String::from_utf8_lossy(&seen.payload));
+            seen.exit().context("the exit cannot be read")?
         }
         Sent::Refused { code, message } => {
             eprintln!("refused: {code}: {message}");
@@ -232,7 +229,7 @@ async fn send(run: &Run) -> Result<Sent> {
 }
 
 /// Prints the job's frames up to its exit.
-async fn follow(run: &mut Run) -> Result<ExitView> {
+async fn follow(run: &mut Run) -> Result<Exit> {
     // Past its ttl and a minute, a job without an exit is dead for good.
     let until = Instant::now() + TTL + Duration::from_secs(60);
     loop {

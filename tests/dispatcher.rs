@@ -4,7 +4,8 @@
 #[expect(dead_code, reason = "this file uses a part of the harness")]
 mod support;
 
-use ovnode::link::client::{OfferNews, Sent};
+use futures::StreamExt;
+use ovnode::link::client::{FrameSeen, OfferNews, Sent};
 use serde_json::json;
 use std::time::Duration;
 use support::dispatch::{dispatcher, python, run_example, rust, said, token};
@@ -65,6 +66,54 @@ async fn what_another_node_says_about_a_job_is_skipped() {
         other.publish(subject, node.into()).await.unwrap();
     }
     assert_eq!(soon(run.next()).await.unwrap().payload, "n1");
+}
+
+#[test]
+fn an_exit_is_one_only_where_it_is_this_jobs_and_the_contracts() {
+    let exit = |id: &str| {
+        json!({"v": 1, "seq": 4, "ts": 1, "type": "job_exit", "id": id,
+            "reason": "exited", "code": 0, "result": null,
+            "usage": {"started_ms": 5, "wall_ms": 1200}})
+    };
+    let mut strange = exit(JOB);
+    strange["reason"] = json!("bored");
+    let other = "job_01ARZ3NDEKTSV4RRFFQ69G5FAW";
+    for (frame, is_exit) in
+        [(exit(JOB), true), (exit(other), false), (strange, false)]
+    {
+        let seen = FrameSeen {
+            id: JOB.to_owned().try_into().unwrap(),
+            kind: "exit".to_owned(),
+            payload: frame.to_string().into(),
+            reasons: Vec::new(),
+        };
+        assert_eq!(seen.exit().is_some_and(|exit| exit.is_well()), is_exit);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_the_contracts_tells_nothing() {
+    let nats = Nats::start();
+    let node = nats.client().await;
+    let mut asked = node.subscribe("ov.node.n1.in.d1").await.unwrap();
+    node.flush().await.unwrap();
+    let dispatcher = dispatcher(&nats, USUAL).await;
+    let run = dispatcher.job(token("n1"), json!({"id": JOB})).await.unwrap();
+    let other = "job_01ARZ3NDEKTSV4RRFFQ69G5FAW";
+    for (answer, taken) in [
+        (json!({"v": 1, "seq": 1, "ts": 1, "type": "ack", "id": JOB}), true),
+        (json!({"v": 1, "seq": 1, "ts": 1, "type": "ack", "id": other}), false),
+        (json!({"type": "nack"}), false),
+        (json!({"type": "ack"}), false),
+    ] {
+        let answered = async {
+            let reply = asked.next().await.unwrap().reply.unwrap();
+            node.publish(reply, answer.to_string().into()).await.unwrap();
+        };
+        let (sent, ()) =
+            soon(async { tokio::join!(run.send(), answered) }).await;
+        assert_eq!(sent.is_ok(), taken, "{answer}: {sent:?}");
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ mod support;
 
 use futures::{FutureExt, StreamExt};
 use ovnode::contract::{AskKind, Reason, ReasonCode};
-use ovnode::link::{LinkError, LinkState, OfferOut};
+use ovnode::link::{LinkError, LinkState, OfferOut, Outgoing};
 use serde_json::{Value, json};
 use std::time::Duration;
 use support::link::{Running, config};
@@ -13,6 +13,7 @@ use support::nats::Nats;
 use support::proxy::Proxy;
 use support::recorder::Recorder;
 use support::soon;
+use tokio::task::unconstrained;
 
 const FLUSH: Duration = Duration::from_secs(20);
 
@@ -31,6 +32,60 @@ async fn frames_queued_while_the_link_is_down_go_out_in_order_later() {
     link.handle.flush(FLUSH).await.unwrap();
     for n in 0..200 {
         assert_eq!(recorder.next().await.text, n.to_string());
+    }
+}
+
+#[tokio::test]
+async fn what_a_session_had_taken_and_not_sent_goes_out_in_the_next() {
+    const OUTBOX: usize = 256;
+    let nats = Nats::start();
+    let proxy = Proxy::to(nats.port()).await;
+    let mut recorder = Recorder::of(&nats, "ov.job.j.>").await;
+    let mut config = config(&proxy.url());
+    // The session ends when its connection takes nothing more, not sooner.
+    config.timing.ping = FLUSH;
+    config.timing.echo_limit = FLUSH;
+    config.timing.publish = Duration::from_millis(500);
+    let link = Running::serving(config).await;
+    proxy.stall();
+    let outbox = link.handle.outbox();
+    let mut sent = 0;
+    let filled = async {
+        loop {
+            outbox.send(loud(sent)).await.unwrap();
+            sent += 1;
+        }
+    };
+    tokio::select! {
+        () = filled => {}
+        _ = link.until(|state| !state.serving()) => {}
+    }
+    // Nobody takes from the outbox now: it holds the last of them, and what
+    // was taken before was in the hands of the session.
+    while unconstrained(outbox.send(loud(sent))).now_or_never().is_some() {
+        sent += 1;
+    }
+    proxy.cut();
+    let failed = |state: &LinkState| {
+        matches!(state,
+        LinkState::Disconnected { attempts, .. } if *attempts > 0)
+    };
+    link.until(failed).await;
+    proxy.pass();
+    let first = format!("ov.job.j.d.n1.{}", sent - OUTBOX - 1);
+    recorder.next_on(&first).await;
+    for n in sent - OUTBOX..sent {
+        assert_eq!(recorder.next().await.subject, loud(n).subject);
+    }
+}
+
+/// A frame of which a few hundred fill what lies between two sockets.
+fn loud(n: usize) -> Outgoing {
+    Outgoing {
+        subject: format!("ov.job.j.d.n1.{n}"),
+        payload: bytes::Bytes::from_static(&[b'x'; 1 << 16]),
+        reasons: Vec::new(),
+        message_id: None,
     }
 }
 

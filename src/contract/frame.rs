@@ -59,6 +59,13 @@ pub struct Exit {
     pub usage: Usage,
 }
 
+impl Exit {
+    /// Whether it ended by itself, with 0.
+    pub fn is_well(&self) -> bool {
+        self.reason == ExitReason::Exited && self.code == Some(0)
+    }
+}
+
 words! {
     /// Who or what ended a job.
     ExitReason {

@@ -189,9 +189,7 @@ impl ResourceOffer {
     /// Whether it says of itself what the subject it came on says. A reader
     /// believes the subject, which permissions pin, and drops the others.
     pub fn agrees_with(&self, subject: &str) -> bool {
-        let said = subject.split('.').skip(2);
-        let is_offer = subject.split('.').nth(1) == Some("offer");
-        is_offer && self.subject_parts().is_some_and(|own| said.eq(own))
+        self.subject_parts().is_some_and(|own| Subjects::is_offer(subject, own))
     }
 
     fn subject_parts(&self) -> Option<[&str; 5]> {

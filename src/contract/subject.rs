@@ -84,6 +84,12 @@ impl Subjects {
         format!("{}.offer.{}", self.prefix, parts.join("."))
     }
 
+    /// Whether a subject under any prefix is that of an offer of those five.
+    pub fn is_offer(subject: &str, parts: [&str; 5]) -> bool {
+        let mut said = subject.split('.').skip(1); // the prefix is a token
+        said.next() == Some("offer") && said.eq(parts)
+    }
+
     /// `P.offer.>`: the fleet.
     pub fn all_offers(&self) -> String {
         format!("{}.offer.>", self.prefix)

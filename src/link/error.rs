@@ -76,7 +76,7 @@ pub enum LinkError {
         /// Which.
         node: String,
         /// Why.
-        source: serde_json::Error,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A job has no id of the contract's form.
     #[error("the job has no id like `job_01ARZ3NDEKTSV4RRFFQ69G5FAV`")]

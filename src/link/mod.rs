@@ -17,6 +17,7 @@ mod error; // what can go wrong
 mod handle; // LinkHandle: what the other floors hold
 mod inbound; // what the one reader hands on
 mod jitter; // when to try again
+mod lane; // a queue whose first outlives a session
 mod names; // the subjects of one node
 mod outbox; // what waits to be sent
 mod peek; // which queue a frame belongs to

@@ -1,4 +1,5 @@
 use super::handle::OfferOut;
+use super::lane::Lane;
 use super::outbox::Outgoing;
 use super::peek;
 use super::reader::Refusal;
@@ -14,22 +15,32 @@ const SMALL: usize = 64;
 const FRAMES: usize = 16;
 
 /// What waits to be sent. It outlives every session: what is in here while
-/// the link is down goes out when it is up again, in order.
+/// the link is down, or was not sent when a session ended, goes out when it
+/// is up again, in order.
 #[derive(Debug)]
 pub(super) struct Queues {
-    pub(super) answers: mpsc::Receiver<Outgoing>,
-    pub(super) refusals: mpsc::Receiver<Refusal>,
-    pub(super) frames: mpsc::Receiver<Outgoing>,
+    pub(super) answers: Lane<Outgoing>,
+    pub(super) refusals: Lane<Refusal>,
+    pub(super) frames: Lane<Outgoing>,
     pub(super) flushes: mpsc::Receiver<oneshot::Sender<()>>,
 }
 
-/// What is to be sent next. A batch is never empty: the desk, which outlives
-/// every session, holds the other ends.
+impl Queues {
+    /// A session panicked, perhaps over a message: the first of each is
+    /// given up, so that none ends every session to come.
+    pub(super) fn give_up_first(&mut self) {
+        self.answers.pop();
+        self.refusals.pop();
+        self.frames.pop();
+    }
+}
+
+/// What is to be sent next.
 enum Turn {
-    Answers(Vec<Outgoing>),
+    Answers,
     Offer(OfferOut),
-    Refusals(Vec<Refusal>),
-    Frames(Vec<Outgoing>),
+    Refusals,
+    Frames,
     Flush(oneshot::Sender<()>),
 }
 
@@ -55,12 +66,9 @@ impl Pump<'_> {
     /// node alive in the fleet's eyes; then the rest by turns.
     async fn next(&mut self) -> Turn {
         let (voice, queues) = (self.voice, &mut *self.queues);
-        let mut answers = Vec::new();
         tokio::select! {
             biased; // the order above
-            _ = queues.answers.recv_many(&mut answers, SMALL) => {
-                Turn::Answers(answers)
-            }
+            () = queues.answers.fill(SMALL) => Turn::Answers,
             offer = next_offer(voice) => Turn::Offer(offer),
             turn = rest(
                 &mut queues.refusals,
@@ -72,46 +80,39 @@ impl Pump<'_> {
 
     async fn send(&mut self, turn: Turn) -> Result<(), Stuck> {
         match turn {
-            Turn::Answers(all) | Turn::Frames(all) => {
-                for out in all {
-                    self.voice.say(out).await?;
-                }
-                Ok(())
+            Turn::Answers => {
+                say_all(self.voice, &mut self.queues.answers).await
             }
+            Turn::Frames => say_all(self.voice, &mut self.queues.frames).await,
             Turn::Offer(offer) => self.voice.say(offer.into()).await,
-            Turn::Refusals(all) => {
-                for refusal in all {
-                    self.refuse(refusal).await?;
-                }
-                Ok(())
-            }
+            Turn::Refusals => self.refuse_all().await,
             Turn::Flush(told) => self.flush(told).await,
         }
     }
 
-    async fn refuse(&self, refusal: Refusal) -> Result<(), Stuck> {
-        let now = self.clock.now().wall;
-        let text = peek::no_room(&refusal.of, refusal.limit, now);
-        let out = Outgoing {
-            subject: refusal.reply,
-            payload: text.into(),
-            reasons: Vec::new(),
-            message_id: None,
-        };
-        self.voice.say(out).await
+    async fn refuse_all(&mut self) -> Result<(), Stuck> {
+        while let Some(refusal) = self.queues.refusals.first() {
+            let now = self.clock.now().wall;
+            let text = peek::no_room(&refusal.of, refusal.limit, now);
+            let out = Outgoing {
+                subject: refusal.reply.clone(),
+                payload: text.into(),
+                reasons: Vec::new(),
+                message_id: None,
+            };
+            self.voice.say(out).await?;
+            self.queues.refusals.pop();
+        }
+        Ok(())
     }
 
     /// Sends what waited when the flush was asked for, then a message to
     /// ourselves: once that is back, the server has all of it.
     async fn flush(&mut self, told: oneshot::Sender<()>) -> Result<(), Stuck> {
-        while let Ok(answer) = self.queues.answers.try_recv() {
-            self.voice.say(answer).await?;
-        }
-        for _ in 0..self.queues.frames.len() {
-            if let Ok(frame) = self.queues.frames.try_recv() {
-                self.voice.say(frame).await?;
-            }
-        }
+        self.queues.answers.fill_now();
+        say_all(self.voice, &mut self.queues.answers).await?;
+        self.queues.frames.fill_now();
+        say_all(self.voice, &mut self.queues.frames).await?;
         while let Some(offer) = offer_now(self.voice) {
             self.voice.say(offer.into()).await?;
         }
@@ -126,17 +127,29 @@ impl From<OfferOut> for Outgoing {
     }
 }
 
-/// By turns (`select!` picks at random), so that neither a flood of refused jobs holds back the frames
-/// of running ones, nor the other way round.
+/// Says all that was taken from a queue. One that is not said stays the first
+/// of it, whether the connection takes nothing more or this is dropped.
+async fn say_all(
+    voice: &Voice<'_>,
+    lane: &mut Lane<Outgoing>,
+) -> Result<(), Stuck> {
+    while let Some(out) = lane.first() {
+        voice.say(out.clone()).await?;
+        lane.pop();
+    }
+    Ok(())
+}
+
+/// By turns (`select!` picks at random), so that neither a flood of refused
+/// jobs holds back the frames of running ones, nor the other way round.
 async fn rest(
-    refusals: &mut mpsc::Receiver<Refusal>,
-    frames: &mut mpsc::Receiver<Outgoing>,
+    refusals: &mut Lane<Refusal>,
+    frames: &mut Lane<Outgoing>,
     flushes: &mut mpsc::Receiver<oneshot::Sender<()>>,
 ) -> Turn {
-    let (mut some, mut more) = (Vec::new(), Vec::new());
     tokio::select! {
-        _ = refusals.recv_many(&mut some, SMALL) => Turn::Refusals(some),
-        _ = frames.recv_many(&mut more, FRAMES) => Turn::Frames(more),
+        () = refusals.fill(SMALL) => Turn::Refusals,
+        () = frames.fill(FRAMES) => Turn::Frames,
         Some(told) = flushes.recv() => Turn::Flush(told),
     }
 }

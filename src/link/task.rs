@@ -5,6 +5,7 @@ use super::error::{LinkError, chain};
 use super::handle::{LinkHandle, Shared};
 use super::inbound::Inbound;
 use super::jitter::{Backoff, Jitter};
+use super::lane::Lane;
 use super::names::Names;
 use super::outbox::outbox;
 use super::pump::{Pump, Queues};
@@ -46,7 +47,12 @@ impl Link {
         let since = clock.now().wall;
         let state = LinkState::Connecting { since, attempts: 0, why: None };
         let shared = Arc::new(Shared::new(state, Arc::clone(&outbox.counts)));
-        let queues = Queues { answers, refusals, frames, flushes: flushes_in };
+        let queues = Queues {
+            answers: Lane::new(answers),
+            refusals: Lane::new(refusals),
+            frames: Lane::new(frames),
+            flushes: flushes_in,
+        };
         let timing = config.timing;
         let task = LinkTask {
             jitter: Jitter::new(&config.instance),
@@ -198,6 +204,7 @@ impl LinkTask {
                 Continue(Pause::For(self.pauses.next(&mut self.jitter)))
             }
             Outcome::Panicked => {
+                self.queues.give_up_first();
                 let message = "the link's session panicked; a new one follows";
                 self.shared.counts.warn(Count::Panics, message);
                 self.ended(End::Lost("a fault of our own".to_owned()), now);

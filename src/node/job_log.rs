@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 /// How often a followed output is looked at again.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What is read of it at once: 16 followers hold 4 MiB together.
+/// What is read of it at once: 32 followers hold 8 MiB together.
 const PIECE_BYTES: usize = 256 << 10;
 
 /// A job's output, as a follower needs it.

@@ -111,15 +111,10 @@ impl Wire for Client {
 fn sent(said: Said) -> anyhow::Result<Sent> {
     Ok(match said {
         Said::Taken => Sent::Taken,
-        Said::Ended(payload) => {
-            let seen = FrameSeen {
-                kind: "exit".to_owned(),
-                payload,
-                reasons: Vec::new(),
-            };
-            Sent::Ended(Box::new(heard(seen)?))
+        Said::Ended(seen) => Sent::Ended(Box::new(heard(seen)?)),
+        Said::Refused { code, message } => {
+            Sent::Refused { code: code.to_string(), message }
         }
-        Said::Refused { code, message } => Sent::Refused { code, message },
         Said::NobodyThere => Sent::NobodyThere,
     })
 }

@@ -189,8 +189,9 @@ impl Dispatcher {
 
 pub(super) fn bad_answer(
     node: &NodeId,
-    source: serde_json::Error,
+    why: impl std::error::Error + Send + Sync + 'static,
 ) -> LinkError {
+    let source = Box::new(why);
     LinkError::BadAnswer { node: node.to_string(), source }
 }
 

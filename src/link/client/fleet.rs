@@ -1,3 +1,4 @@
+use crate::contract::Subjects;
 use bytes::Bytes as Payload;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -89,7 +90,9 @@ struct RawCapacity {
     workers: BTreeMap<String, u64>,
 }
 
-/// What an offer says of itself.
+/// What an offer says of itself of that its subject says. A view, as every
+/// offer of the fleet is judged by it, thousands in each interval: reading a
+/// whole offer is left to who means to send a job there.
 #[derive(Deserialize)]
 struct Claims<'a> {
     #[serde(borrow)]
@@ -110,10 +113,8 @@ fn agrees(subject: &str, payload: &[u8]) -> bool {
         return false;
     };
     let Claims { trust, kind, region, node_id, offer_id } = claims;
-    let claimed = [offer_id, node_id, region, kind, trust];
-    let mut said = subject.rsplit('.');
-    claimed.iter().all(|claim| said.next() == Some(claim))
-        && said.next() == Some("offer")
+    let claimed = [&*trust, &*kind, &*region, &*node_id, &*offer_id];
+    Subjects::is_offer(subject, claimed)
 }
 
 /// Subjects that are followed. A fleet has one a node and a few more; what

@@ -12,4 +12,4 @@ mod run; // one job at one node
 pub use dispatcher::{ArtifactSeen, Dispatcher, DispatcherConfig};
 pub use fleet::{OfferSeen, OfferView};
 pub use offers::{OfferNews, Offers};
-pub use run::{ExitView, FrameSeen, Run, Sent};
+pub use run::{FrameSeen, Run, Sent};

@@ -1,11 +1,12 @@
 use super::dispatcher::{Dispatcher, bad_answer};
 use super::offers::reasons;
-use crate::contract::{JobId, NodeId};
+use crate::contract::{
+    Answer, Exit, FaultCode, JobEvent, JobFrame, JobId, NodeId,
+};
 use crate::link::error::LinkError;
 use async_nats::{Message, RequestErrorKind, Subscriber};
 use bytes::Bytes as Payload;
 use futures::StreamExt;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// What a node said to a request.
@@ -13,12 +14,12 @@ use serde_json::{Value, json};
 pub enum Sent {
     /// It holds the job; or it took the cancel or acknowledgement.
     Taken,
-    /// The job has ended already: its exit frame.
-    Ended(Payload),
+    /// The job has ended already: its exit.
+    Ended(FrameSeen),
     /// It refuses. On the first attempt this means: not run there.
     Refused {
         /// The contract's word.
-        code: String,
+        code: FaultCode,
         /// A sentence with numbers.
         message: String,
     },
@@ -27,8 +28,10 @@ pub enum Sent {
 }
 
 /// One frame of the job's story.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameSeen {
+    /// Of which job it was heard.
+    pub id: JobId,
     /// `started`, `stdout`, `usage`, `exit` or `nack`: the subject's last.
     pub kind: String,
     /// The frame, as it came.
@@ -38,27 +41,17 @@ pub struct FrameSeen {
 }
 
 impl FrameSeen {
-    /// How the job ended, where this is its exit.
-    pub fn exit(&self) -> Option<ExitView> {
-        serde_json::from_slice(&self.payload).ok()
-    }
-}
-
-/// How a job ended.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct ExitView {
-    /// `exited`, `cancelled`, `ttl`, `limit`, `stopped` or `failed`.
-    pub reason: String,
-    /// Its exit code, where it ended by itself.
-    pub code: Option<i64>,
-    /// What it wrote to fd 3.
-    pub result: Value,
-}
-
-impl ExitView {
-    /// Whether it ended by itself, with 0.
-    pub fn is_well(&self) -> bool {
-        self.reason == "exited" && self.code == Some(0)
+    /// How the job ended, where this is its exit: a frame of the contract,
+    /// and of this job.
+    pub fn exit(&self) -> Option<Exit> {
+        let frame = JobFrame::parse(&self.payload).ok()?;
+        match frame.event {
+            JobEvent::Exit(exit) if frame.id == self.id => Some(exit),
+            JobEvent::Exit(_)
+            | JobEvent::Started { .. }
+            | JobEvent::Stdout { .. }
+            | JobEvent::Usage { .. } => None,
+        }
     }
 }
 
@@ -71,16 +64,6 @@ pub struct Run {
     story: Subscriber,
     /// What a frame of our job from our node comes on, but for its kind.
     root: String,
-}
-
-#[derive(Deserialize)]
-struct Answered {
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(default)]
-    fault_code: String,
-    #[serde(default)]
-    message: String,
 }
 
 impl Run {
@@ -136,6 +119,7 @@ impl Run {
                 continue;
             };
             return Some(FrameSeen {
+                id: self.id.clone(),
                 kind: kind.to_owned(),
                 reasons: reasons(&message),
                 payload: message.payload,
@@ -168,15 +152,27 @@ impl Run {
     }
 
     fn read(&self, answer: &Message) -> Result<Sent, LinkError> {
-        let answered: Answered = serde_json::from_slice(&answer.payload)
-            .map_err(|err| bad_answer(&self.node, err))?;
-        Ok(match answered.kind.as_str() {
-            "ack" => Sent::Taken,
-            "job_exit" => Sent::Ended(answer.payload.clone()),
-            _ => Sent::Refused {
-                code: answered.fault_code,
-                message: answered.message,
-            },
-        })
+        let seen = FrameSeen {
+            id: self.id.clone(),
+            kind: "exit".to_owned(),
+            reasons: reasons(answer),
+            payload: answer.payload.clone(),
+        };
+        if seen.exit().is_some() {
+            return Ok(Sent::Ended(seen));
+        }
+        match Answer::parse(&answer.payload) {
+            Ok(Answer::Ack { id, .. }) if id == self.id => Ok(Sent::Taken),
+            Ok(Answer::Ack { .. }) => Err(bad_answer(&self.node, OtherJob)),
+            Ok(Answer::Nack { code, message, .. }) => {
+                Ok(Sent::Refused { code, message })
+            }
+            Err(faults) => Err(bad_answer(&self.node, faults)),
+        }
     }
 }
+
+/// An answer to another request than ours.
+#[derive(Debug, thiserror::Error)]
+#[error("it speaks of another job")]
+struct OtherJob;
