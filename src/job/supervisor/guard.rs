@@ -44,7 +44,7 @@ impl<W: Workshop> Supervisor<W> {
             let stop = self.context.stop.clone();
             let sent = self.context.outbox.send(exit);
             // One that is not sent now is written, and said again.
-            drop(stop.run_until_cancelled(sent).await);
+            stop.run_until_cancelled(sent).await;
         }
     }
 
