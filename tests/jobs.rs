@@ -14,7 +14,7 @@ use ovnode::contract::{
 use ovnode::engine::{Docker, SandboxId};
 use ovnode::job::{
     ArtifactPlan, ArtifactSource, Caps, ClassPlan, JobPlan, Jobs, JobsHandle,
-    JobsParts, ProbeReport, Standing, Timed,
+    JobsParts, ProbeReport, Standing, Timed, Vital,
 };
 use ovnode::ledger::Ledger;
 use ovnode::link::{Outgoing, Received, outbox};
@@ -163,8 +163,7 @@ impl Node {
             jitter: Arc::new(|| 0.5),
             max_payload: Arc::new(|| 1 << 20),
             memory: watch::channel(None).1,
-            tasks: tasks.clone(),
-            stop: stop.clone(),
+            vital: Vital::new(tasks.clone(), stop.clone()),
         });
         jobs.set_standing(Standing::Open);
         let ends = (requests, controls);

@@ -26,6 +26,7 @@ mod supervisor; // one task a job
 mod testing; // a plan and ids for the tests of this room
 mod view; // what anyone may see
 mod viewer; // made anew whenever something changed
+mod vital; // tasks that the daemon does not outlive
 pub use admission::Standing;
 pub use bill::usage_samples;
 pub use handle::{JobsHandle, NotHere};
@@ -38,3 +39,4 @@ pub use start::{Jobs, JobsParts};
 pub use view::{
     ClassView, EndedCounts, EndedJob, JobsView, RefusalSeen, RunningJob, Timed,
 };
+pub use vital::Vital;

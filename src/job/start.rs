@@ -11,6 +11,7 @@ use super::slots::Slots;
 use super::supervisor::Context;
 use super::view::Timed;
 use super::viewer::Viewer;
+use super::vital::Vital;
 use crate::contract::{
     Bytes, Clock, NodeId, Reason, ReasonCode, RuntimeClass, Subjects,
 };
@@ -21,8 +22,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// What jobs need from the floors below and from the node.
 pub struct JobsParts<E> {
@@ -52,10 +51,9 @@ pub struct JobsParts<E> {
     pub timed: Timed,
     /// Between two probes of a class that passed (10 min).
     pub probe_every: Duration,
-    /// Where tasks are spawned.
-    pub tasks: TaskTracker,
-    /// Ends every task here at once; [`JobsHandle::shutdown`] comes before.
-    pub stop: CancellationToken,
+    /// Where tasks are started. Its end comes after
+    /// [`JobsHandle::shutdown`].
+    pub vital: Vital,
 }
 
 /// The part of the daemon that runs jobs.
@@ -75,10 +73,11 @@ impl Jobs {
             ProbeTask::new(context.clone(), plan.clone(), slots.clone());
         let probe = probe.every(parts.probe_every);
         let asked = probe.asked();
-        parts.tasks.spawn(probe.run());
+        parts.vital.spawn("probe", probe.run());
         let (viewer, view) =
             Viewer::new((&board, &slots), &plan, &parts.ledger);
-        parts.tasks.spawn(viewer.run(parts.stop));
+        let stop = parts.vital.stop().clone();
+        parts.vital.spawn("viewer", viewer.run(stop));
         let (past, shelf) = (context.past.clone(), context.shelf.clone());
         let ledger = parts.ledger;
         let desk = Desk {
@@ -90,7 +89,7 @@ impl Jobs {
             jobs: parts.requests.0,
             controls: parts.requests.1,
         };
-        parts.tasks.spawn(desk.run());
+        parts.vital.spawn("desk", desk.run());
         JobsHandle {
             board,
             past,
@@ -122,12 +121,13 @@ impl<E: Engine> JobsParts<E> {
         let sweep = SweepTask {
             ours: ours.clone(),
             remover: remover.clone(),
-            tasks: self.tasks.clone(),
-            stop: self.stop.clone(),
+            tasks: self.vital.tasks().clone(),
+            stop: self.vital.stop().clone(),
         };
-        self.tasks.spawn(sweep.run());
-        let remove = RemoveTask { removals, ours, stop: self.stop.clone() };
-        self.tasks.spawn(remove.run());
+        self.vital.spawn("sweep", sweep.run());
+        let remove =
+            RemoveTask { removals, ours, stop: self.vital.stop().clone() };
+        self.vital.spawn("removals", remove.run());
         remover
     }
 
@@ -135,9 +135,9 @@ impl<E: Engine> JobsParts<E> {
         let (resender, requests) = Resender::new();
         let ways = (self.ledger.clone(), self.outbox.clone());
         let (clock, jitter) = (self.clock.clone(), self.jitter.clone());
-        let stop = self.stop.clone();
+        let stop = self.vital.stop().clone();
         let task = ResendTask::new(requests, ways, clock, jitter, stop);
-        self.tasks.spawn(task.run());
+        self.vital.spawn("resends", task.run());
         resender
     }
 
@@ -154,7 +154,7 @@ impl<E: Engine> JobsParts<E> {
             records: plan.records.clone(),
             names: self.sandboxes.clone(),
             remover,
-            tasks: self.tasks.clone(),
+            tasks: self.vital.tasks().clone(),
         };
         Arc::new(Context {
             workshop,
@@ -166,8 +166,8 @@ impl<E: Engine> JobsParts<E> {
             past: Arc::default(),
             shelf: Arc::default(),
             resender: resender.clone(),
-            tasks: self.tasks.clone(),
-            stop: self.stop.clone(),
+            tasks: self.vital.tasks().clone(),
+            stop: self.vital.stop().clone(),
         })
     }
 }

@@ -15,7 +15,7 @@ use crate::capacity;
 use crate::contract::{Clock, Subjects};
 use crate::control::{ControlLimits, ControlServer, SocketError};
 use crate::engine::{Docker, SandboxId};
-use crate::job::{Jobs, JobsHandle, JobsParts, Standing};
+use crate::job::{Jobs, JobsHandle, JobsParts, Standing, Vital};
 use crate::ledger::Ledger;
 use crate::link::{Inbound, Link, LinkHandle};
 use crate::offer::{self, Latencies, OfferParts};
@@ -84,8 +84,7 @@ pub struct Daemon {
     link: LinkHandle,
     senses: Senses,
     voice: Voice,
-    tasks: TaskTracker,
-    stop: CancellationToken,
+    vital: Vital,
     _lock: state_dir::Lock,
 }
 
@@ -148,14 +147,20 @@ impl Daemon {
         if let Err(error) = self.link.farewell(farewell).await {
             warn!(%error, "the last words may not have been heard");
         }
-        self.stop.cancel();
-        self.tasks.close();
-        match tokio::time::timeout(tasks, self.tasks.wait()).await {
+        let all = self.vital.tasks();
+        self.vital.stop().cancel();
+        all.close();
+        match tokio::time::timeout(tasks, all.wait()).await {
             Ok(()) => info!("ended"),
             Err(_late) => {
-                warn!(left = self.tasks.len(), "tasks did not end in time");
+                warn!(left = all.len(), "tasks did not end in time");
             }
         }
+    }
+
+    /// Waits until a task died without which it is of no use.
+    pub async fn died(&self) {
+        self.vital.died().await;
     }
 
     /// What the daemon is doing, in one line.
@@ -169,14 +174,12 @@ struct Parts {
     config: Arc<Config>,
     run: Instance,
     clock: Arc<dyn Clock>,
-    tasks: TaskTracker,
-    stop: CancellationToken,
+    vital: Vital,
 }
 
 impl Parts {
     fn new(config: Arc<Config>, run: Instance, clock: Arc<dyn Clock>) -> Self {
-        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        Self { config, run, clock, tasks, stop }
+        Self { config, run, clock, vital: Vital::default() }
     }
 
     fn build(self, server: ControlServer, lock: state_dir::Lock) -> Daemon {
@@ -200,7 +203,7 @@ impl Parts {
             memory,
             latencies: latencies.clone(),
         };
-        let views = glue::start(glued, &self.tasks, &self.stop);
+        let views = glue::start(glued, &self.vital);
         let voice = self.speak(&senses, &link, views, latencies);
         let answers = asks::AsksTask {
             asks,
@@ -208,13 +211,14 @@ impl Parts {
             engine,
             offers: voice.log.clone(),
         };
-        self.tasks.spawn(answers.run(self.stop.clone()));
+        let (stop, tasks) = (self.vital.stop(), self.vital.tasks());
+        self.vital.spawn("asks", answers.run(stop.clone()));
         let log = voice.log.clone();
-        let backend = NodeBackend::new(&senses, &jobs, log, &self.tasks);
-        server.serve(Arc::new(backend), &self.tasks, self.stop.clone());
+        let backend = NodeBackend::new(&senses, &jobs, log, tasks);
+        server.serve(Arc::new(backend), tasks, stop.clone());
         jobs.set_standing(Standing::Open);
-        let (tasks, stop) = (self.tasks, self.stop);
-        Daemon { jobs, link, senses, voice, tasks, stop, _lock: lock }
+        let vital = self.vital;
+        Daemon { jobs, link, senses, voice, vital, _lock: lock }
     }
 
     /// Starts the offers, on a tracker of their own: their last word comes
@@ -243,7 +247,8 @@ impl Parts {
     fn link(&self) -> (LinkHandle, Inbound) {
         let config = link_config(&self.config, &self.run);
         let clock = Arc::clone(&self.clock);
-        Link::start(config, clock, &self.tasks, self.stop.clone())
+        let (tasks, stop) = (self.vital.tasks(), self.vital.stop());
+        Link::start(config, clock, tasks, stop.clone())
     }
 
     fn jobs(&self, wiring: JobsWiring<'_>) -> JobsHandle {
@@ -267,8 +272,7 @@ impl Parts {
             memory: wiring.room,
             timed: glue::timed(wiring.latencies.clone()),
             probe_every: config.intervals.probe,
-            tasks: self.tasks.clone(),
-            stop: self.stop.clone(),
+            vital: self.vital.clone(),
         })
     }
 
@@ -290,16 +294,11 @@ impl Parts {
             snapshots: capacity::watch(
                 measured,
                 clock(),
-                &self.tasks,
-                self.stop.clone(),
+                self.vital.tasks(),
+                self.vital.stop().clone(),
             ),
             link: link.state(),
-            engine: watch_engine(
-                Arc::clone(engine),
-                clock(),
-                &self.tasks,
-                self.stop.clone(),
-            ),
+            engine: watch_engine(Arc::clone(engine), clock(), &self.vital),
             jobs: jobs.view(),
         }
     }

@@ -3,12 +3,11 @@
 
 use crate::contract::{Clock, Timestamp};
 use crate::engine::{Engine, EngineInfo};
+use crate::job::Vital;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// How long a node may offer classes that its engine cannot run.
 const EVERY: Duration = Duration::from_secs(3);
@@ -52,15 +51,15 @@ impl EngineState {
     }
 }
 
-/// Asks the engine on a timer until `stop`.
+/// Asks the engine on a timer until the daemon ends.
 pub(crate) fn watch_engine<E: Engine>(
     engine: Arc<E>,
     clock: Arc<dyn Clock>,
-    tracker: &TaskTracker,
-    stop: CancellationToken,
+    vital: &Vital,
 ) -> watch::Receiver<EngineState> {
     let (tx, rx) = watch::channel(EngineState::Unknown);
-    tracker.spawn(async move {
+    let stop = vital.stop().clone();
+    vital.spawn("engine watch", async move {
         let mut tick = tokio::time::interval(EVERY);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while stop.run_until_cancelled(tick.tick()).await.is_some() {

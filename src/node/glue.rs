@@ -5,14 +5,13 @@ use super::engine_watch::EngineState;
 use super::findings::job_view;
 use super::senses::{Look, Senses};
 use crate::contract::{Bytes, Reason, ReasonCode};
-use crate::job::{JobsHandle, Timed};
+use crate::job::{JobsHandle, Timed, Vital};
 use crate::link::LinkHandle;
 use crate::offer::{Condition, Finding, JobView, Latencies, Operation};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// What is glued.
 pub(crate) struct GlueParts {
@@ -41,8 +40,7 @@ pub(crate) fn timed(latencies: Latencies) -> Timed {
 /// Starts the task; the side of the jobs as the offer room sees it.
 pub(crate) fn start(
     parts: GlueParts,
-    tasks: &TaskTracker,
-    stop: &CancellationToken,
+    vital: &Vital,
 ) -> watch::Receiver<JobView> {
     let (views, seen) = watch::channel(JobView::default());
     let task = GlueTask {
@@ -52,7 +50,7 @@ pub(crate) fn start(
         views,
         parts,
     };
-    tasks.spawn(task.run(stop.clone()));
+    vital.spawn("glue", task.run(vital.stop().clone()));
     seen
 }
 

@@ -20,6 +20,9 @@ pub enum ServiceError {
     /// Without signals it could not be ended.
     #[error("cannot listen for signals")]
     Signals(#[source] io::Error),
+    /// It ended itself; the log says which part of it panicked.
+    #[error("a part of the daemon died, and it ended")]
+    Died,
 }
 
 /// How often the line that systemd shows is made anew.
@@ -28,24 +31,24 @@ const LINE: Duration = Duration::from_secs(5);
 /// Runs a daemon until TERM or an interrupt, then ends it.
 ///
 /// # Errors
-/// When it could not be started.
+/// When it could not be started, or ended for another cause.
 pub async fn serve(config: Config) -> Result<(), ServiceError> {
     let listen = |kind| signal(kind).map_err(ServiceError::Signals);
     let mut term = listen(SignalKind::terminate())?;
     let mut interrupt = listen(SignalKind::interrupt())?;
     let daemon = Daemon::start(config, Arc::new(SystemClock)).await?;
     tell(&[NotifyState::Ready]);
-    until_signal(&daemon, &mut term, &mut interrupt).await;
+    let ended = until_signal(&daemon, &mut term, &mut interrupt).await;
     tell(&[NotifyState::Stopping]);
     daemon.end().await;
-    Ok(())
+    ended
 }
 
 async fn until_signal(
     daemon: &Daemon,
     term: &mut Signal,
     interrupt: &mut Signal,
-) {
+) -> Result<(), ServiceError> {
     let mut tick = tokio::time::interval(LINE);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -53,12 +56,14 @@ async fn until_signal(
             biased; // a signal is never late
             _ = term.recv() => break info!("TERM: ending"),
             _ = interrupt.recv() => break info!("interrupted: ending"),
+            () = daemon.died() => return Err(ServiceError::Died),
             _ = tick.tick() => {
                 let line = daemon.summary();
                 tell(&[NotifyState::Status(&line)]);
             }
         }
     }
+    Ok(())
 }
 
 /// Tells systemd, where it listens.

@@ -20,6 +20,8 @@ pub(crate) struct Inside {
     pub(crate) look: Look,
     /// How often it was looked at.
     pub(crate) looks: usize,
+    /// Looking at it panics.
+    pub(crate) breaks: bool,
     pub(crate) ordered: Vec<(Identity, Orders)>,
     pub(crate) refuses_orders: bool,
     pub(crate) terms: usize,
@@ -159,7 +161,10 @@ impl Sandbox for FakeSandbox {
     fn look(&self) -> Look {
         let mut inside = self.handle.inside();
         inside.looks += 1;
-        inside.look
+        let (look, breaks) = (inside.look, inside.breaks);
+        drop(inside); // a lock is poisoned by a panic
+        assert!(!breaks, "a test wants that");
+        look
     }
     fn read(&mut self, from: u64, max: usize) -> Result<Piece, String> {
         let inside = self.handle.inside();

@@ -106,6 +106,7 @@ impl<E: Engine> RemoveTask<E> {
             // Where nothing failed, there is nothing to be found then.
             let again = failed.next().unwrap_or(Instant::now() + AGAIN_MOST);
             let input = tokio::select! {
+                biased; // removals without end must not hide the stop
                 () = self.stop.cancelled() => Input::Stop,
                 Some((due, done)) = busy.next() => Input::Done(due, done),
                 // The others wait in the queue, which has an end.

@@ -70,6 +70,18 @@ impl Conclusion {
             .because(ReasonCode::CannotStart, said)
     }
 
+    /// The exit of a job whose supervision failed. What it used is known if
+    /// its end was judged before, or else as far as it was seen.
+    pub(crate) fn unsupervised(
+        known: Option<Usage>,
+        (since, last): (Option<Exec>, LastSeen),
+    ) -> Self {
+        let seen = || usage(since, &End { record: None, last });
+        let said = "the node failed while it supervised the job";
+        Self::of(ExitReason::Failed, known.unwrap_or_else(seen))
+            .because(ReasonCode::SandboxLost, said)
+    }
+
     /// The exit of a job that was ended before its sandbox had orders.
     pub(super) fn before_start(terms: &Terms, cause: Cause) -> Self {
         caused(terms, cause, Usage::default())

@@ -97,6 +97,19 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
+    /// Since when it runs, if that is known.
+    pub(crate) fn since(&self) -> Option<Exec> {
+        match self {
+            Self::Running { since } => Some(*since),
+            Self::Ending { since, .. } => *since,
+            Self::Admitted
+            | Self::Opening { .. }
+            | Self::Waiting { .. }
+            | Self::Ordered
+            | Self::Ended => None,
+        }
+    }
+
     /// How far that is, as a log or a list says it.
     pub(crate) fn shown(&self) -> JobPhase {
         match self {

@@ -115,7 +115,7 @@ impl<W: Workshop> Supervisor<W> {
         self.happen(Event::Gone(Box::new(end))).await;
     }
 
-    fn conclude(&mut self, mut conclusion: Conclusion) {
+    pub(super) fn conclude(&mut self, mut conclusion: Conclusion) {
         self.lease = None;
         let usage = &mut conclusion.exit.usage;
         usage.wall_ms = self.pump.ended(usage.wall_ms);

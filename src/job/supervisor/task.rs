@@ -90,7 +90,7 @@ pub(crate) struct Supervisor<W: Workshop> {
     /// Held until no process of the job is left.
     pub(super) lease: Option<Lease>,
     pub(super) uid: u32,
-    phase: Phase,
+    pub(super) phase: Phase,
     orders: mpsc::Receiver<Order>,
     pub(super) opening: Option<oneshot::Receiver<Opened<W>>>,
     pub(super) sandbox: Option<W::Sandbox>,
@@ -99,7 +99,7 @@ pub(crate) struct Supervisor<W: Workshop> {
     pub(super) killing: Option<JoinHandle<()>>,
     pub(super) frames: Frames,
     pub(super) pump: Pump,
-    sending: Option<Sending>,
+    pub(super) sending: Option<Sending>,
     pub(super) conclusion: Option<Conclusion>,
     exit_said: bool,
     looked: MonoMs,
@@ -152,20 +152,19 @@ impl<W: Workshop> Supervisor<W> {
     }
 
     /// Runs the job to its exit.
-    pub(crate) async fn run(mut self) {
+    pub(super) async fn live(&mut self) {
         self.happen(Event::Begin).await;
         loop {
             self.draw();
             if self.exit_said && self.sending.is_none() {
-                break;
+                return;
             }
             let input = self.gather().await;
             if matches!(input, Input::Abort) {
-                break;
+                return;
             }
             self.handle(input).await;
         }
-        self.context.board.leave(&self.job.id);
     }
 
     pub(super) fn id(&self) -> &JobId {

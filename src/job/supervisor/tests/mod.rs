@@ -1,4 +1,5 @@
 //! A job's life over a sandbox of memory, its time paused.
+mod guard; // where the daemon is at fault
 mod output; // what a job wrote
 mod starts; // before its exec
 use super::*;
