@@ -3,6 +3,7 @@
 use ovnode::contract::{CONTRACTS, ReasonCode, validate};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// One line of a corpus: `{"contract": …, "valid": …, "doc": …}`. The
 /// document is cut out as text, for how its numbers are written counts.
@@ -70,6 +71,22 @@ fn the_platforms_fixtures_are_judged_as_they_are_filed() {
         }
     }
     assert!(seen > 0, "there are fixtures");
+}
+
+#[test]
+fn every_command_that_operators_are_told_of_is_there() {
+    for page in ["README.md", "docs/reasons.md", "docs/ARCHITECTURE.md"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+        let page = fs::read_to_string(path).expect("a page");
+        for told in page.split("`ovnode ").skip(1) {
+            let words = told.split(['`', ' ', '\n']).take(1);
+            let asked = Command::new(env!("CARGO_BIN_EXE_ovnode"))
+                .args(words.chain(["--help"]))
+                .output()
+                .expect("ovnode runs");
+            assert!(asked.status.success(), "{told:.40}");
+        }
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn neither_nats_nor_the_engine_takes_the_daemon_with_it() {
 }
 
 #[test]
-fn a_stop_of_the_unit_leaves_jobs_alone() {
+fn a_stop_signals_the_daemon_alone_which_ends_its_jobs_itself() {
     assert!(says("KillMode", "process"));
 }
 

@@ -315,3 +315,18 @@ struct JobsWiring<'a> {
     ),
     room: watch::Receiver<Option<crate::contract::Bytes>>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_over_before_systemd_kills() {
+        let unit = include_str!("../../systemd/ovnode.service");
+        let limit =
+            unit.lines().find_map(|it| it.strip_prefix("TimeoutStopSec="));
+        let limit = limit.unwrap().parse().unwrap();
+        let Patience { jobs, farewell, tasks } = PATIENCE;
+        assert!(jobs + farewell * 2 + tasks < Duration::from_secs(limit));
+    }
+}
