@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 /// Ended jobs whose last words may wait for the link at once: each keeps a
@@ -36,6 +37,8 @@ pub(crate) struct Desk<W: Workshop> {
     pub(crate) context: Arc<Context<W>>,
     pub(crate) plan: Arc<JobPlan>,
     pub(crate) slots: Slots,
+    /// Opened once nothing of an earlier daemon runs any more.
+    pub(crate) cleared: CancellationToken,
     /// Memory that a further job could have, if it is known.
     pub(crate) memory: watch::Receiver<Option<Bytes>>,
     /// The largest message that the server takes now.
@@ -235,9 +238,22 @@ impl<W: Workshop> Desk<W> {
                 }
                 self.refuse(reply, &dispatcher, refusal, now);
             }
-            ControlVerdict::Refuse(refusal) => {
+            ControlVerdict::Refuse(mut refusal) => {
+                self.doubt(&mut refusal);
                 self.refuse(reply, &dispatcher, refusal, now);
             }
+        }
+    }
+
+    /// A job that is not known here may still run, as an earlier daemon's
+    /// that died: until all of those are ended nobody may be told otherwise.
+    fn doubt(&self, refusal: &mut Refusal) {
+        let unknown = refusal.code == FaultCode::BadValue;
+        if unknown && !self.cleared.is_cancelled() {
+            refusal.code = FaultCode::NotReady;
+            refusal.message = "the jobs of an earlier run of this daemon are \
+                 being ended: ask again"
+                .to_owned();
         }
     }
 
@@ -270,7 +286,8 @@ impl<W: Workshop> Desk<W> {
         let seen = RefusalSeen::of(&refusal, from, now.wall);
         self.context.board.refused(seen);
         let Refusal { seq, id, code, message, reasons } = refusal;
-        tracing::info!(code = %code, message, "a request is refused");
+        // Kept for status; a line each would let a flood fill the disk.
+        tracing::debug!(code = %code, message, "a request is refused");
         let answer = Answer::Nack { seq, ts: now.wall, id, code, message };
         tell(reply, &answer, &reasons);
     }
@@ -296,7 +313,9 @@ fn no_slot(class: RuntimeClass, none: NoSlot) -> String {
 
 fn ledger_code(err: &LedgerError) -> FaultCode {
     match err {
-        LedgerError::Full { .. } => FaultCode::NotReady,
+        LedgerError::Full { .. } | LedgerError::TooManyCancels { .. } => {
+            FaultCode::NotReady
+        }
         LedgerError::Known(_)
         | LedgerError::Unknown(_)
         | LedgerError::BelowFloor { .. }

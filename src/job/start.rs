@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 /// What jobs need from the floors below and from the node.
 pub struct JobsParts<E> {
@@ -66,12 +67,13 @@ impl Jobs {
         let plan = Arc::new(parts.plan.clone());
         let board = Arc::new(Board::new(unproven(&plan), parts.timed.clone()));
         let slots = Slots::new(&plan);
-        let remover = parts.removing(&plan);
+        let cleared = CancellationToken::new();
+        let remover = parts.removing(&plan, cleared.clone());
         let resender = parts.resending();
         let context = parts.context(&plan, &board, (remover, &resender));
         let (probe, reports) =
             ProbeTask::new(context.clone(), plan.clone(), slots.clone());
-        let probe = probe.every(parts.probe_every);
+        let probe = probe.every(parts.probe_every).after(cleared.clone());
         let asked = probe.asked();
         parts.vital.spawn("probe", probe.run());
         let (viewer, view) =
@@ -82,6 +84,7 @@ impl Jobs {
         let ledger = parts.ledger;
         let desk = Desk {
             context,
+            cleared,
             plan,
             slots,
             memory: parts.memory,
@@ -111,7 +114,7 @@ fn unproven(plan: &JobPlan) -> BTreeMap<RuntimeClass, Reason> {
 }
 
 impl<E: Engine> JobsParts<E> {
-    fn removing(&self, plan: &JobPlan) -> Remover {
+    fn removing(&self, plan: &JobPlan, cleared: CancellationToken) -> Remover {
         let (remover, removals) = Remover::new();
         let ours = Arc::new(Ours {
             engine: self.engine.clone(),
@@ -122,6 +125,7 @@ impl<E: Engine> JobsParts<E> {
             ours: ours.clone(),
             remover: remover.clone(),
             tasks: self.vital.tasks().clone(),
+            cleared,
             stop: self.vital.stop().clone(),
         };
         self.vital.spawn("sweep", sweep.run());

@@ -34,6 +34,17 @@ pub enum LedgerError {
         /// What was wanted of it.
         wanted: &'static str,
     },
+    /// Too many ids were cancelled before they came.
+    #[error(
+        "no more ids can be refused for good now: {own} of this dispatcher's \
+         and {all} in all are remembered for ten minutes"
+    )]
+    TooManyCancels {
+        /// Of the one who cancels.
+        own: usize,
+        /// Of all.
+        all: usize,
+    },
     /// Too many exits wait for an acknowledgement.
     #[error(
         "the ledger is full: {rows} rows, {bytes} bytes of exits not acknowledged"

@@ -6,5 +6,6 @@
 mod book; // the rows and their bounds
 mod handle; // what the other rooms hold
 mod row; // one job, from its admission to its settlement
+mod tombstones; // ids refused for good, and by whom
 pub use handle::{Ledger, LedgerError};
 pub use row::{Admission, Counts, Row, RowState, StoredExit};

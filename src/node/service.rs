@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::MissedTickBehavior;
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
 /// Why a daemon did not run.
 #[derive(Debug, thiserror::Error)]
@@ -28,17 +28,27 @@ pub enum ServiceError {
 /// How often the line that systemd shows is made anew.
 const LINE: Duration = Duration::from_secs(5);
 
+/// What a daemon listens for.
+struct Signals {
+    term: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+}
+
 /// Runs a daemon until TERM or an interrupt, then ends it.
 ///
 /// # Errors
 /// When it could not be started, or ended for another cause.
 pub async fn serve(config: Config) -> Result<(), ServiceError> {
     let listen = |kind| signal(kind).map_err(ServiceError::Signals);
-    let mut term = listen(SignalKind::terminate())?;
-    let mut interrupt = listen(SignalKind::interrupt())?;
+    let mut signals = Signals {
+        term: listen(SignalKind::terminate())?,
+        interrupt: listen(SignalKind::interrupt())?,
+        hangup: listen(SignalKind::hangup())?,
+    };
     let daemon = Daemon::start(config, Arc::new(SystemClock)).await?;
     tell(&[NotifyState::Ready]);
-    let ended = until_signal(&daemon, &mut term, &mut interrupt).await;
+    let ended = until_signal(&daemon, &mut signals).await;
     tell(&[NotifyState::Stopping]);
     daemon.end().await;
     ended
@@ -46,16 +56,20 @@ pub async fn serve(config: Config) -> Result<(), ServiceError> {
 
 async fn until_signal(
     daemon: &Daemon,
-    term: &mut Signal,
-    interrupt: &mut Signal,
+    signals: &mut Signals,
 ) -> Result<(), ServiceError> {
     let mut tick = tokio::time::interval(LINE);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             biased; // a signal is never late
-            _ = term.recv() => break info!("TERM: ending"),
-            _ = interrupt.recv() => break info!("interrupted: ending"),
+            _ = signals.term.recv() => break info!("TERM: ending"),
+            _ = signals.interrupt.recv() => break info!("interrupted: ending"),
+            // Its usual effect is death without a word: a closed terminal
+            // must not take the jobs with it.
+            _ = signals.hangup.recv() => {
+                warn!("HUP: the config is read at the start only; going on");
+            }
             () = daemon.died() => return Err(ServiceError::Died),
             _ = tick.tick() => {
                 let line = daemon.summary();

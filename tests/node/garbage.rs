@@ -1,6 +1,6 @@
 use crate::support::daemon::{Daemon, Wants};
 use crate::support::nats::Nats;
-use crate::support::wire::{Dispatch, job_frame, sh};
+use crate::support::wire::{Dispatch, job_frame, new_id, sh};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -46,6 +46,25 @@ async fn whatever_is_sent_gets_its_refusal_and_the_node_goes_on() {
     let story = dispatch.run("echo well").await;
     assert_eq!(story.stdout(), "well\n");
     assert!(!node.log().contains("panicked"), "{}", node.log());
+}
+
+#[tokio::test]
+async fn cancels_without_end_keep_no_job_out() {
+    let nats = Nats::start();
+    let node = Daemon::ready(&Wants::over(&nats.url())).await;
+    let greedy = Dispatch::connect(&nats.url(), &node.node, "d1").await;
+    let mut refused = 0;
+    for _ in 0..1_100 {
+        let answer = greedy.about("job_cancel", &new_id()).await;
+        assert_eq!(answer["type"], "nack", "{answer}");
+        refused += u32::from(answer["fault_code"] == "not_ready");
+    }
+    assert!(refused > 0, "there is an end to what one may have remembered");
+    assert_eq!(greedy.run("echo mine").await.stdout(), "mine\n");
+    let other = Dispatch::connect(&nats.url(), &node.node, "d2").await;
+    let answer = other.about("job_cancel", &new_id()).await;
+    assert_eq!(answer["fault_code"], "bad_value", "{answer}");
+    assert_eq!(other.run("echo too").await.stdout(), "too\n");
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ mod ends; // each limit, each way to end, and what is said of it
 mod garbage; // nothing a dispatcher sends can harm it
 mod offers; // what is offered is true, valid, and said at once
 mod people; // the commands, over the local socket
+mod restart; // what a daemon that died left behind
 mod story; // one job's whole life on the wire
 mod support;
 mod within; // what a job finds, and what it cannot reach

@@ -9,6 +9,7 @@ use crate::job::{ClassPlan, JobPlan};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
 
 /// What did not pass is tried sooner: an image may be built, an engine come
 /// back.
@@ -27,6 +28,8 @@ pub(crate) struct ProbeTask<E: Engine> {
     /// What passed is tried again so often: an engine or a kernel that
     /// changed under us is found before many jobs are.
     passed: Duration,
+    /// Opened once nothing of an earlier daemon runs any more.
+    cleared: CancellationToken,
 }
 
 impl<E: Engine> ProbeTask<E> {
@@ -38,13 +41,20 @@ impl<E: Engine> ProbeTask<E> {
         let (reports, seen) = watch::channel(Vec::new());
         let asked = Arc::default();
         let passed = Duration::from_secs(600);
-        let task = Self { context, plan, slots, reports, asked, passed };
+        let cleared = CancellationToken::new();
+        let task =
+            Self { context, plan, slots, reports, asked, passed, cleared };
         (task, seen)
     }
 
     /// The same, with another pause between probes that pass.
     pub(crate) fn every(self, passed: Duration) -> Self {
         Self { passed, ..self }
+    }
+
+    /// The same, but no class is probed, nor offered, before this is opened.
+    pub(crate) fn after(self, cleared: CancellationToken) -> Self {
+        Self { cleared, ..self }
     }
 
     /// Rung by whoever wants a probe now.
@@ -54,6 +64,10 @@ impl<E: Engine> ProbeTask<E> {
 
     pub(crate) async fn run(self) {
         let stop = self.context.stop.clone();
+        let cleared = self.cleared.cancelled();
+        if stop.run_until_cancelled(cleared).await.is_none() {
+            return;
+        }
         let mut tries = 0;
         loop {
             let passed = tokio::select! {

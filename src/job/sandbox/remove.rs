@@ -219,6 +219,7 @@ mod tests {
             ours: ours.clone(),
             remover: remover.clone(),
             tasks: tasks.clone(),
+            cleared: CancellationToken::new(),
             stop: stop.clone(),
         };
         tasks.spawn(sweep.run());
@@ -256,6 +257,9 @@ mod tests {
         let made = [("/mine", "sb_1"), ("/mine", "sb_2"), ("/mine", "sb_3")];
         let engine = engine_with(&made).await;
         let (remover, _tasks, _stop) = started(&engine, "/mine");
+        for (_, sandbox) in made {
+            remover.keep(&SandboxId(sandbox.to_owned()));
+        }
         engine.next(Call::Remove, Turn::Late(SECOND * 50));
         for (_, sandbox) in made {
             remove(&remover, sandbox);
@@ -270,6 +274,7 @@ mod tests {
     async fn a_removal_that_fails_is_tried_again() {
         let engine = engine_with(&[("/mine", "sb_1")]).await;
         let (remover, _tasks, _stop) = started(&engine, "/mine");
+        remover.keep(&SandboxId("sb_1".to_owned()));
         for _ in 0..2 {
             engine.next(Call::Remove, Turn::Away);
         }
@@ -281,15 +286,28 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_sweep_takes_what_is_nobodys_and_was_made_over_these_records() {
+    async fn what_is_nobodys_and_was_made_over_these_records_goes_at_once() {
         let made = [("/mine", "sb_1"), ("/mine", "sb_2"), ("/other", "sb_3")];
         let engine = engine_with(&made).await;
         let (remover, _tasks, _stop) = started(&engine, "/mine");
         remover.keep(&SandboxId("sb_1".to_owned()));
-        tokio::time::sleep(SECOND * 59).await;
-        assert_eq!(left(&engine).await.len(), 3, "it is too early to know");
-        tokio::time::sleep(SECOND * 2).await;
+        tokio::time::sleep(SECOND).await;
         assert_eq!(left(&engine).await, ["sb_1", "sb_3"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_comes_into_being_later_is_found_by_a_sweep() {
+        let engine = engine_with(&[]).await;
+        let (_remover, _tasks, _stop) = started(&engine, "/mine");
+        tokio::time::sleep(SECOND).await;
+        let image = engine.image("image").await.unwrap().unwrap();
+        let mut spec = spec_at("/mine", "sb_9");
+        spec.image = image.id.clone();
+        engine.create(&spec).await.unwrap();
+        tokio::time::sleep(SECOND * 55).await;
+        assert_eq!(left(&engine).await, ["sb_9"], "too early to know");
+        tokio::time::sleep(SECOND * 10).await;
+        assert!(left(&engine).await.is_empty());
     }
 
     #[tokio::test(start_paused = true)]

@@ -11,6 +11,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+/// Between two tries to clear what an earlier daemon left.
+const CLEAR: Duration = Duration::from_secs(2);
 /// How often what belongs to no job is looked for.
 const SWEEP: Duration = Duration::from_secs(600);
 /// What is younger is left alone: an engine may still be making it for a call
@@ -44,13 +46,20 @@ pub(crate) struct SweepTask<E> {
     pub(crate) ours: Arc<Ours<E>>,
     pub(crate) remover: Remover,
     pub(crate) tasks: TaskTracker,
+    /// Opened once nothing of an earlier daemon runs any more: until then
+    /// its processes hold what a slot would promise again.
+    pub(crate) cleared: CancellationToken,
     pub(crate) stop: CancellationToken,
 }
 
 impl<E: Engine> SweepTask<E> {
     pub(crate) async fn run(self) {
-        // The first one waits too: what is found then is not just being
-        // made, and an engine that starts with us has settled.
+        if self.stop.run_until_cancelled(self.clear()).await.is_none() {
+            return;
+        }
+        self.cleared.cancel();
+        // What an engine was still making for an earlier daemon is there by
+        // then, and what is found is not just being made for this one.
         let mut pause = GRACE;
         loop {
             let swept = async {
@@ -64,6 +73,33 @@ impl<E: Engine> SweepTask<E> {
             }
             pause = SWEEP;
         }
+    }
+
+    /// Ends what an earlier daemon left, however often that takes. Nothing of
+    /// this one waits for an engine yet, so there is no grace to give.
+    async fn clear(&self) {
+        while let Err(err) = self.end_all().await {
+            tracing::warn!(
+                error = %err,
+                "what an earlier daemon left is not cleared yet",
+            );
+            tokio::time::sleep(CLEAR).await;
+        }
+    }
+
+    async fn end_all(&self) -> Result<(), EngineError> {
+        for found in self.ours.engine.own(&self.ours.node).await? {
+            if !self.remover.is_known(&found.sandbox)
+                && self.ours.are_its_records(&found).await
+            {
+                tracing::warn!(
+                    container.id = %found.id.0, running = found.running,
+                    "a container of an earlier daemon is removed",
+                );
+                self.ours.engine.remove(&found.id).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn sweep(&self) -> Result<(), EngineError> {

@@ -121,6 +121,20 @@ impl Daemon {
         child.try_wait().unwrap().is_none()
     }
 
+    /// Ends it as a crash would.
+    pub(crate) fn crash(&mut self) {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let child = self.child.as_ref().unwrap();
+        let pid = rustix::process::Pid::from_child(child);
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
     /// Asks it to end, and waits until it has.
     pub(crate) fn stop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
